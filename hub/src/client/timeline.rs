@@ -1,0 +1,178 @@
+//! Puts raw source times on one unbroken axis: unwraps midnight, tells a late frame from a clock that
+//! stepped or a sender that restarted.
+//!
+//! Two signs mark a step, and three frames in a row that agree with each other confirm it:
+//! - the frame is *early* by more than half a second: a network can delay, never hurry;
+//! - the frame lies *behind* the newest one by more than reordering explains.
+//!
+//! A single wild timecode therefore changes nothing, and a restart costs two frames.
+
+use crate::time::NANOS_PER_SEC;
+
+/// A frame ahead of its time by more than this is no jitter.
+const STEP_NANOS: i64 = NANOS_PER_SEC / 2;
+/// Frames that must agree before the axis is broken.
+const CONFIRMATIONS: u32 = 3;
+
+/// What to do with a frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Placement {
+    /// Insert at this key.
+    At(i64),
+    /// Leave out: probably late, possibly the first sign of a step.
+    Suspect,
+    /// The source's clock stepped: start over at this key.
+    Step(i64),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    key: i64,
+    arrival: i64,
+}
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Timeline {
+    newest: Option<Seen>,
+    /// Added to raw times: whole days since the axis began.
+    days_nanos: i64,
+    suspect: Option<Seen>,
+    suspicions: u32,
+}
+
+impl Timeline {
+    pub(crate) fn reset(&mut self) {
+        *self = Self::default();
+    }
+
+    /// Places a frame whose raw time repeats every `day_nanos` (timecode) or never (`None`).
+    pub(crate) fn place(
+        &mut self,
+        raw: i64,
+        day_nanos: Option<i64>,
+        arrival: i64,
+        reorder_nanos: i64,
+    ) -> Placement {
+        let Some(newest) = self.newest else {
+            self.newest = Some(Seen { key: raw, arrival });
+            self.days_nanos = 0;
+            return Placement::At(raw);
+        };
+        let expected = newest
+            .key
+            .saturating_add(arrival.saturating_sub(newest.arrival));
+        let key = nearest_day(raw.saturating_add(self.days_nanos), day_nanos, expected);
+        let early = key.saturating_sub(expected) > STEP_NANOS;
+        let behind = key < newest.key.saturating_sub(reorder_nanos);
+        if !early && !behind {
+            self.suspect = None;
+            self.suspicions = 0;
+            if key > newest.key {
+                self.newest = Some(Seen { key, arrival });
+                self.days_nanos = key - raw;
+            }
+            return Placement::At(key);
+        }
+        let agrees = self.suspect.is_some_and(|s| {
+            key > s.key
+                && (key.saturating_sub(s.key))
+                    .saturating_sub(arrival.saturating_sub(s.arrival))
+                    .abs()
+                    < STEP_NANOS
+        });
+        self.suspicions = if agrees { self.suspicions + 1 } else { 1 };
+        self.suspect = Some(Seen { key, arrival });
+        if self.suspicions < CONFIRMATIONS {
+            return Placement::Suspect;
+        }
+        self.suspect = None;
+        self.suspicions = 0;
+        self.days_nanos = 0;
+        self.newest = Some(Seen { key: raw, arrival });
+        Placement::Step(raw)
+    }
+}
+
+/// `raw` plus as many days (−1, 0 or +1) as brings it nearest to `expected`.
+pub(crate) fn nearest_day(raw: i64, day_nanos: Option<i64>, expected: i64) -> i64 {
+    let Some(day) = day_nanos else {
+        return raw;
+    };
+    [raw, raw.saturating_add(day), raw.saturating_sub(day)]
+        .into_iter()
+        .min_by_key(|k| k.saturating_sub(expected).saturating_abs())
+        .unwrap_or(raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const FRAME: i64 = NANOS_PER_SEC / 60;
+    const REORDER: i64 = NANOS_PER_SEC / 4;
+    const DAY: i64 = 86_400 * NANOS_PER_SEC;
+
+    fn run(raws: impl IntoIterator<Item = (i64, i64)>) -> Vec<Placement> {
+        let mut t = Timeline::default();
+        raws.into_iter()
+            .map(|(raw, arrival)| t.place(raw, Some(DAY), arrival, REORDER))
+            .collect()
+    }
+
+    #[test]
+    fn midnight_is_one_frame_after_the_frame_before_it() {
+        let start = DAY - 3 * FRAME;
+        let placed = run((0..6).map(|i| ((start + i * FRAME) % DAY, i * FRAME)));
+        let expected: Vec<_> = (0..6).map(|i| Placement::At(start + i * FRAME)).collect();
+        assert_eq!(placed, expected);
+    }
+
+    #[test]
+    fn a_late_frame_from_before_midnight_goes_before_it() {
+        let placed = run([(DAY - FRAME, 0), (FRAME, 2 * FRAME), (0, 2 * FRAME)]);
+        assert_eq!(placed[2], Placement::At(DAY));
+    }
+
+    #[test]
+    fn a_restart_at_zero_is_followed_from_the_third_frame() {
+        let mut times: Vec<_> = (0..10)
+            .map(|i| (1000 * NANOS_PER_SEC + i * FRAME, i * FRAME))
+            .collect();
+        times.extend((0..5).map(|i| (i * FRAME, (10 + i) * FRAME)));
+        let placed = run(times);
+        assert_eq!(
+            placed[10..],
+            [
+                Placement::Suspect,
+                Placement::Suspect,
+                Placement::Step(2 * FRAME),
+                Placement::At(3 * FRAME),
+                Placement::At(4 * FRAME)
+            ]
+        );
+    }
+
+    #[test]
+    fn one_wild_timecode_changes_nothing() {
+        let mut times: Vec<_> = (0..10).map(|i| (i * FRAME, i * FRAME)).collect();
+        times[5].0 = 4000 * NANOS_PER_SEC;
+        times[7].0 = 40_000 * NANOS_PER_SEC;
+        let placed = run(times);
+        for (i, p) in placed.iter().enumerate() {
+            let expected = match i {
+                5 | 7 => Placement::Suspect,
+                _ => Placement::At(i as i64 * FRAME),
+            };
+            assert_eq!(*p, expected, "frame {i}");
+        }
+    }
+
+    #[test]
+    fn a_network_that_holds_frames_for_seconds_is_no_step() {
+        // Ten frames at even pace, five seconds of silence while the source runs on, then everything at once.
+        let mut times: Vec<_> = (0..10).map(|i| (i * FRAME, i * FRAME)).collect();
+        let release = 5 * NANOS_PER_SEC;
+        times.extend((10..300).map(|i| (i * FRAME, release)));
+        assert!(run(times).iter().all(|p| matches!(p, Placement::At(_))));
+    }
+}

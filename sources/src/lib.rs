@@ -1,0 +1,95 @@
+//! Sources: what capture devices send, turned into subject events of the [`hub`].
+//!
+//! A protocol is a room: `packet` (bytes ↔ records), `decode` (records → subject events), `convert`
+//! (their axes and units → the house frame). Decoders know no socket and no clock; `net` holds the sockets.
+
+pub mod error;
+pub mod livelinkface;
+pub mod native;
+pub mod net;
+mod reader;
+pub mod stats;
+// pub mod synthetic;
+
+use std::{fmt, net::SocketAddr, str::FromStr};
+
+use hub::{FrameData, FrameMeta, StaticData, SubjectKey, WorldTime};
+
+pub use error::Reject;
+
+/// Takes what a decoder finds. Everything is lent: the receiver copies what it keeps.
+pub trait Sink {
+    /// Static data of a subject: on connect, on change, and again now and then.
+    fn static_data(&mut self, key: &SubjectKey, data: &StaticData, at: WorldTime);
+
+    /// A frame; without data only when tracking is lost.
+    fn frame(&mut self, key: &SubjectKey, meta: &FrameMeta, data: Option<&FrameData>);
+
+    /// The source said that the subject ends.
+    fn removed(&mut self, key: &SubjectKey, at: WorldTime);
+}
+
+/// Bytes of one protocol to subject events. Sans-IO: told the time, told the bytes.
+pub trait Decoder: Send {
+    /// Takes one datagram. Gives all its events or one error; an error leaves no half-changed state.
+    ///
+    /// # Errors
+    /// Why the datagram was left out.
+    fn handle_datagram(
+        &mut self,
+        now: WorldTime,
+        from: SocketAddr,
+        bytes: &[u8],
+        sink: &mut dyn Sink,
+    ) -> Result<(), Reject>;
+}
+
+/// The protocols this build listens to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Protocol {
+    /// Live Link Face, ARKit mode.
+    LiveLinkFace,
+    /// Our own wire format.
+    Native,
+}
+
+impl Protocol {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::LiveLinkFace, Self::Native];
+
+    /// The word for it in `--source` and stage files.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::LiveLinkFace => "livelinkface",
+            Self::Native => "native",
+        }
+    }
+
+    /// The port its devices send to unless told otherwise.
+    pub fn default_port(self) -> u16 {
+        match self {
+            Self::LiveLinkFace => livelinkface::PORT,
+            Self::Native => native::PORT,
+        }
+    }
+}
+
+impl fmt::Display for Protocol {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+impl FromStr for Protocol {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        Self::ALL
+            .into_iter()
+            .find(|p| p.as_str().eq_ignore_ascii_case(text))
+            .ok_or_else(|| {
+                let known = Self::ALL.map(Self::as_str).join(", ");
+                format!("unknown source kind {text:?}; known kinds: {known}")
+            })
+    }
+}

@@ -1,0 +1,385 @@
+//! Records → subject events of Live Link Face.
+
+use std::{
+    collections::HashMap,
+    net::{IpAddr, SocketAddr},
+    sync::LazyLock,
+};
+
+use hub::{
+    FrameData, FrameMeta, SourceId, StaticData, SubjectKey, SubjectName, Tracking, WorldTime,
+    arkit::{self, NUM_CURVES, NUM_FACE_CURVES},
+};
+
+use super::{
+    convert::{self, Options},
+    packet::Packet,
+};
+use crate::{Decoder, Sink, error::Reject};
+
+/// Most streams (sender address, device, subject) one socket keeps.
+pub const MAX_STREAMS: usize = 1024;
+/// A stream that sends faster has its excess dropped.
+pub const MAX_PACKETS_PER_SEC: u32 = 240;
+/// Packets a stream may send at once after a pause.
+const BURST: f64 = 120.0;
+/// A stream silent for that long gives way to a new one when all places are taken.
+const IDLE_NANOS: i64 = 60_000_000_000;
+/// Static data is announced again that often, for whoever came later.
+const ANNOUNCE_NANOS: i64 = 1_000_000_000;
+
+/// Weights beyond this band are a defect of the sender, not a strong expression.
+const WEIGHT_BAND: std::ops::RangeInclusive<f32> = -1.0..=2.0;
+/// Rotations beyond half a turn likewise.
+const ROTATION_LIMIT: f32 = std::f32::consts::PI * 1.001;
+
+static STATIC: LazyLock<StaticData> = LazyLock::new(|| StaticData::basic(&arkit::CURVES));
+
+struct Stream {
+    ip: IpAddr,
+    /// The bytes from version to subject name, as they stand in each of its datagrams.
+    prefix: Box<[u8]>,
+    key: SubjectKey,
+    meta: FrameMeta,
+    data: FrameData,
+    tokens: f64,
+    last: WorldTime,
+    announced: Option<WorldTime>,
+}
+
+/// The sans-IO decoder of one socket.
+pub struct LiveLinkFaceDecoder {
+    options: Options,
+    streams: Vec<Stream>,
+    by_prefix: HashMap<(IpAddr, Box<[u8]>), usize>,
+    last_stream: usize,
+    out_of_band: u64,
+}
+
+impl LiveLinkFaceDecoder {
+    /// With what the operator tells about the senders.
+    pub fn new(options: Options) -> Self {
+        Self {
+            options,
+            streams: Vec::new(),
+            by_prefix: HashMap::new(),
+            last_stream: 0,
+            out_of_band: 0,
+        }
+    }
+
+    /// The static data of every Live Link Face subject.
+    pub fn static_data() -> &'static StaticData {
+        &STATIC
+    }
+
+    /// Values so far outside their band that the last good value was taken instead.
+    pub fn out_of_band(&self) -> u64 {
+        self.out_of_band
+    }
+
+    fn stream_index(
+        &mut self,
+        ip: IpAddr,
+        prefix: &[u8],
+        packet: &Packet<'_>,
+        now: WorldTime,
+    ) -> Result<usize, Reject> {
+        // Mostly it is the same sender as before, or one of a few.
+        if let Some(s) = self.streams.get(self.last_stream)
+            && s.ip == ip
+            && *s.prefix == *prefix
+        {
+            return Ok(self.last_stream);
+        }
+        let key = (ip, Box::from(prefix));
+        if let Some(index) = self.by_prefix.get(&key) {
+            self.last_stream = *index;
+            return Ok(*index);
+        }
+        let subject = subject_key(ip, packet);
+        let stream = Stream {
+            ip,
+            prefix: prefix.into(),
+            key: subject,
+            meta: FrameMeta::default(),
+            data: FrameData::basic(vec![0.0; NUM_CURVES]),
+            tokens: BURST,
+            last: now,
+            announced: None,
+        };
+        let index = if self.streams.len() < MAX_STREAMS {
+            self.streams.push(stream);
+            self.streams.len() - 1
+        } else {
+            let (index, idlest) = self
+                .streams
+                .iter()
+                .enumerate()
+                .min_by_key(|(_, s)| s.last)
+                .ok_or(Reject::TooManyStreams { limit: MAX_STREAMS })?;
+            if now - idlest.last < IDLE_NANOS {
+                return Err(Reject::TooManyStreams { limit: MAX_STREAMS });
+            }
+            self.by_prefix.remove(&(idlest.ip, idlest.prefix.clone()));
+            self.streams[index] = stream;
+            index
+        };
+        self.by_prefix.insert(key, index);
+        self.last_stream = index;
+        Ok(index)
+    }
+}
+
+fn subject_key(ip: IpAddr, packet: &Packet<'_>) -> SubjectKey {
+    let device = String::from_utf8_lossy(packet.device_id);
+    let source = SourceId::from_wire(format!("livelinkface/{ip}/{device}").as_bytes());
+    let name = SubjectName::from_wire(packet.subject)
+        .or_else(|| SubjectName::from_wire(packet.device_id))
+        .or_else(|| SubjectName::from_wire(b"unnamed"));
+    match (source, name) {
+        (Some(source), Some(name)) => SubjectKey::new(source, name),
+        _ => unreachable!("both texts hold printable characters of our own"),
+    }
+}
+
+/// Whether all values are finite and within their bands; one pass over exponents and bounds.
+fn in_band(values: &[f32; NUM_CURVES]) -> bool {
+    let (weights, rotations) = values.split_at(NUM_FACE_CURVES);
+    // NaN fails every comparison, infinity the bounds.
+    weights
+        .iter()
+        .fold(true, |ok, v| ok & WEIGHT_BAND.contains(v))
+        & rotations
+            .iter()
+            .fold(true, |ok, v| ok & (v.abs() <= ROTATION_LIMIT))
+}
+
+impl Decoder for LiveLinkFaceDecoder {
+    fn handle_datagram(
+        &mut self,
+        now: WorldTime,
+        from: SocketAddr,
+        bytes: &[u8],
+        sink: &mut dyn Sink,
+    ) -> Result<(), Reject> {
+        let packet = Packet::parse(bytes)?;
+        let time = convert::frame_time(&packet, self.options)?;
+        let mut values = [0.0; NUM_CURVES];
+        let mut good = true;
+        if let Some(curves) = packet.curves {
+            for (value, wire) in values.iter_mut().zip(curves) {
+                *value = f32::from_be_bytes(*wire);
+            }
+            convert::rotations(&mut values, self.options);
+            good = in_band(&values);
+            if !good && let Some(at) = values.iter().position(|v| !v.is_finite()) {
+                return Err(Reject::NonFinite { at });
+            }
+        }
+        let prefix = &bytes[..9 + packet.device_id.len() + packet.subject.len()];
+        let index = self.stream_index(from.ip(), prefix, &packet, now)?;
+        let stream = &mut self.streams[index];
+
+        let elapsed = (now - stream.last).max(0) as f64 / 1e9;
+        let tokens = (stream.tokens + elapsed * f64::from(MAX_PACKETS_PER_SEC)).min(BURST);
+        if tokens < 1.0 {
+            return Err(Reject::TooFast {
+                limit: MAX_PACKETS_PER_SEC,
+            });
+        }
+        stream.tokens = tokens - 1.0;
+        stream.last = stream.last.max(now);
+
+        if stream.announced.is_none_or(|t| now - t >= ANNOUNCE_NANOS) {
+            stream.announced = Some(now);
+            sink.static_data(&stream.key, &STATIC, now);
+        }
+        stream.meta.timecode = Some(time);
+        stream.meta.arrival = now;
+        if packet.curves.is_none() {
+            stream.meta.tracking = Tracking::Lost;
+            sink.frame(&stream.key, &stream.meta, None);
+            return Ok(());
+        }
+        if good {
+            stream.data.properties.copy_from_slice(&values);
+        } else {
+            // Keep the last good value of each curve that is out of its band.
+            for (i, (kept, v)) in stream.data.properties.iter_mut().zip(values).enumerate() {
+                let fine = if i < NUM_FACE_CURVES {
+                    WEIGHT_BAND.contains(&v)
+                } else {
+                    v.abs() <= ROTATION_LIMIT
+                };
+                if fine {
+                    *kept = v;
+                } else {
+                    self.out_of_band += 1;
+                }
+            }
+        }
+        stream.meta.tracking = Tracking::Tracked;
+        sink.frame(&stream.key, &stream.meta, Some(&stream.data));
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::livelinkface::{RotationUnit, SubFrames};
+
+    #[derive(Default)]
+    struct Seen {
+        statics: usize,
+        frames: Vec<(SubjectKey, FrameMeta, Option<FrameData>)>,
+    }
+
+    impl Sink for Seen {
+        fn static_data(&mut self, _: &SubjectKey, data: &StaticData, _: WorldTime) {
+            assert_eq!(data.properties.len(), 61);
+            self.statics += 1;
+        }
+
+        fn frame(&mut self, key: &SubjectKey, meta: &FrameMeta, data: Option<&FrameData>) {
+            self.frames.push((key.clone(), meta.clone(), data.cloned()));
+        }
+
+        fn removed(&mut self, _: &SubjectKey, _: WorldTime) {}
+    }
+
+    fn packet(frame: i32, values: &[(usize, f32)]) -> Vec<u8> {
+        let mut curves = [[0; 4]; NUM_CURVES];
+        for (i, v) in values {
+            curves[*i] = v.to_be_bytes();
+        }
+        let mut bytes = Vec::new();
+        Packet {
+            device_id: b"DEVICE",
+            subject: "演員".as_bytes(),
+            frame,
+            sub_frame: 0.25,
+            rate_num: 60,
+            rate_den: 1,
+            curves: Some(&curves),
+        }
+        .write(&mut bytes);
+        bytes
+    }
+
+    fn at(i: i64) -> WorldTime {
+        WorldTime::from_nanos(i * 16_666_667)
+    }
+
+    fn peer() -> SocketAddr {
+        "192.168.1.7:50000".parse().unwrap()
+    }
+
+    fn one(options: Options, bytes: &[u8]) -> (FrameMeta, Option<FrameData>) {
+        let mut seen = Seen::default();
+        LiveLinkFaceDecoder::new(options)
+            .handle_datagram(at(0), peer(), bytes, &mut seen)
+            .unwrap();
+        let (_, meta, data) = seen.frames.remove(0);
+        (meta, data)
+    }
+
+    #[test]
+    fn a_face_becomes_a_frame_of_61_curves_with_its_timecode() {
+        let mut seen = Seen::default();
+        let mut d = LiveLinkFaceDecoder::new(Options::default());
+        d.handle_datagram(
+            at(0),
+            peer(),
+            &packet(3600, &[(17, 0.5), (53, 0.2)]),
+            &mut seen,
+        )
+        .unwrap();
+        assert_eq!(seen.statics, 1);
+        let (key, meta, data) = &seen.frames[0];
+        assert_eq!(key.name.as_str(), "演員");
+        assert_eq!(key.source.as_str(), "livelinkface/192.168.1.7/DEVICE");
+        assert_eq!(meta.timecode.unwrap().to_string(), "00:01:00:00.250");
+        let values = &data.as_ref().unwrap().properties;
+        assert_eq!((values[17], values[53]), (0.5, 0.2));
+    }
+
+    #[test]
+    fn no_face_is_a_normal_state_that_keeps_the_timecode() {
+        let full = packet(10, &[]);
+        let cut = &full[..full.len() - 245];
+        let (meta, data) = one(Options::default(), cut);
+        assert_eq!(meta.tracking, Tracking::Lost);
+        assert_eq!(meta.timecode.unwrap().frame, 10);
+        assert_eq!(data, None);
+    }
+
+    #[test]
+    fn traps_of_imitators_are_met() {
+        // Denominator 0 means 1; the constant sub-frame means none.
+        let mut bytes = packet(10, &[]);
+        let den = bytes.len() - 245 - 4;
+        bytes[den..den + 4].copy_from_slice(&0i32.to_be_bytes());
+        bytes[den - 8..den - 4].copy_from_slice(&1_056_060_032u32.to_be_bytes());
+        let time = one(Options::default(), &bytes).0.timecode.unwrap();
+        assert_eq!((time.rate.to_string(), time.sub_frame), ("60".into(), 0.0));
+        // Degrees ÷ 180, inverted yaw, ignored sub-frames by option.
+        let options = Options {
+            rotation_unit: RotationUnit::HalfTurns,
+            sub_frames: SubFrames::Ignore,
+            invert_yaw: true,
+            ..Options::default()
+        };
+        let (meta, data) = one(options, &packet(10, &[(17, 0.5), (52, 0.25), (53, 0.5)]));
+        let v = data.unwrap().properties;
+        assert_eq!(v[17], 0.5);
+        assert!((v[52] + std::f32::consts::FRAC_PI_4).abs() < 1e-6);
+        assert!((v[53] - std::f32::consts::FRAC_PI_2).abs() < 1e-6);
+        assert_eq!(meta.timecode.unwrap().sub_frame, 0.0);
+    }
+
+    #[test]
+    fn absurd_values_give_way_to_the_last_good_ones() {
+        let mut seen = Seen::default();
+        let mut d = LiveLinkFaceDecoder::new(Options::default());
+        for (i, v) in [0.5, -9.8e5, 0.6].into_iter().enumerate() {
+            let bytes = packet(i as i32, &[(0, v), (1, 0.1 * i as f32)]);
+            d.handle_datagram(at(i as i64), peer(), &bytes, &mut seen)
+                .unwrap();
+        }
+        let jaw: Vec<f32> = seen
+            .frames
+            .iter()
+            .map(|f| f.2.as_ref().unwrap().properties[0])
+            .collect();
+        assert_eq!(jaw, [0.5, 0.5, 0.6]);
+        assert_eq!(d.out_of_band(), 1);
+        let nan = packet(9, &[(60, f32::NAN)]);
+        assert_eq!(
+            d.handle_datagram(at(9), peer(), &nan, &mut seen),
+            Err(Reject::NonFinite { at: 60 })
+        );
+    }
+
+    #[test]
+    fn floods_of_packets_and_of_names_are_bounded() {
+        let mut seen = Seen::default();
+        let mut d = LiveLinkFaceDecoder::new(Options::default());
+        let taken = (0..1000)
+            .filter(|i| {
+                d.handle_datagram(at(0), peer(), &packet(*i, &[]), &mut seen)
+                    .is_ok()
+            })
+            .count();
+        assert_eq!(taken, 120, "a burst, then nothing until time passes");
+        let refused = (0..10_000u32)
+            .filter(|i| {
+                let mut bytes = packet(0, &[]);
+                bytes[5..9].copy_from_slice(&i.to_be_bytes());
+                d.handle_datagram(at(1), peer(), &bytes, &mut seen).is_err()
+            })
+            .count();
+        assert_eq!(refused, 10_000 - (MAX_STREAMS - 1));
+    }
+}

@@ -1,0 +1,111 @@
+//! UDP sockets set up with what a stage needs: a large receive buffer, and errors that say what to do.
+
+use std::{
+    io,
+    net::{SocketAddr, UdpSocket},
+};
+
+use socket2::{Domain, Protocol, Socket, Type};
+use thiserror::Error;
+
+/// Receive buffer asked for: 50 subjects at 60 Hz fill it in about four seconds.
+pub const RECEIVE_BUFFER_BYTES: usize = 4 << 20;
+
+/// Why a socket cannot listen.
+#[derive(Debug, Error)]
+pub enum BindError {
+    /// Somebody else has the port.
+    #[error(
+        "port {port} is in use by another program on {addr}; free it, or listen on port {free}"
+    )]
+    InUse {
+        /// The port asked for.
+        port: u16,
+        /// The address asked for.
+        addr: SocketAddr,
+        /// A port that is free now.
+        free: u16,
+    },
+    /// Anything else.
+    #[error("cannot listen on {addr}: {source}")]
+    Io {
+        /// The address asked for.
+        addr: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+}
+
+/// A bound socket and what it really got.
+#[derive(Debug)]
+pub struct BoundSocket {
+    /// Non-blocking.
+    pub socket: UdpSocket,
+    /// Where it listens; the port is the real one even if 0 was asked for.
+    pub addr: SocketAddr,
+    /// Receive buffer the system granted, in bytes.
+    pub receive_buffer_bytes: usize,
+}
+
+/// Binds a UDP socket that nobody shares.
+///
+/// # Errors
+/// See [`BindError`]: a port in use names a free one.
+pub fn bind(addr: SocketAddr) -> Result<BoundSocket, BindError> {
+    try_bind(addr).map_err(|source| {
+        if source.kind() == io::ErrorKind::AddrInUse
+            && let Some(free) = free_port(addr)
+        {
+            return BindError::InUse {
+                port: addr.port(),
+                addr,
+                free,
+            };
+        }
+        BindError::Io { addr, source }
+    })
+}
+
+fn try_bind(addr: SocketAddr) -> io::Result<BoundSocket> {
+    let socket = Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))?;
+    // Best effort: the system may grant less, which is why the result is read back and reported.
+    let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
+    socket.set_nonblocking(true)?;
+    socket.bind(&addr.into())?;
+    let receive_buffer_bytes = socket.recv_buffer_size()?;
+    let socket = UdpSocket::from(socket);
+    Ok(BoundSocket {
+        addr: socket.local_addr()?,
+        socket,
+        receive_buffer_bytes,
+    })
+}
+
+/// A port above the one asked for that can be bound now, or any free one.
+fn free_port(addr: SocketAddr) -> Option<u16> {
+    let mut candidate = addr;
+    (1..=20)
+        .filter_map(|up| addr.port().checked_add(up))
+        .chain([0])
+        .find_map(|port| {
+            candidate.set_port(port);
+            Some(UdpSocket::bind(candidate).ok()?.local_addr().ok()?.port())
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_in_use_names_itself_and_a_free_one() {
+        let first = bind("127.0.0.1:0".parse().unwrap()).unwrap();
+        assert!(first.receive_buffer_bytes > 0);
+        let Err(BindError::InUse { port, free, .. }) = bind(first.addr) else {
+            panic!("the second bind must fail with InUse");
+        };
+        assert_eq!(port, first.addr.port());
+        assert_ne!(free, port);
+        bind(SocketAddr::new(first.addr.ip(), free)).unwrap();
+    }
+}
