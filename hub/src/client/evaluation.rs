@@ -8,7 +8,7 @@ use serde::Serialize;
 
 use crate::{
     frame_data::{FrameData, FrameMeta, Tracking},
-    time::WorldTime,
+    time::{SourceTime, WorldTime},
     timecode::QualifiedFrameTime,
 };
 
@@ -26,6 +26,8 @@ pub enum At {
     Latest,
     /// A time on the hub's clock, less the source's offset in seconds.
     World(WorldTime),
+    /// A time on the subject's own axis, without any offset: what a bake asks.
+    Source(SourceTime),
     /// A timecode, modulo 24 hours, less the source's offset in frames.
     Timecode(QualifiedFrameTime),
 }
@@ -137,6 +139,7 @@ pub(super) fn evaluate(
             let time = world.as_nanos() - nanos(settings.world_offset_secs) - offset;
             (Axis::Key, time)
         }
+        At::Source(time) => (Axis::Key, time.as_nanos()),
         At::Timecode(timecode) => {
             let Some(time) = stream.timecode_key(timecode, settings.timecode_offset_frames) else {
                 return answer;

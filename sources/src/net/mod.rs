@@ -1,5 +1,4 @@
-//! The shell around the decoders: sockets, the receiving task, the bounded hand-over to whoever is slower.
+//! The shell around the decoders: sockets, the receiving task.
 
-pub mod handover;
 pub mod listen;
 pub mod socket;

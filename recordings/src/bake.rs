@@ -1,0 +1,257 @@
+//! A generation to rows: at its own frames, with lost ones filled, or at an even rate.
+
+use hub::{
+    DropFrame, FrameData, FrameRate, QualifiedFrameTime, StaticData, SubjectKey, Tracking,
+    client::SourceSettings,
+};
+
+use crate::performance::{Generation, Sampler};
+
+/// How a row came about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// A recorded frame, unchanged.
+    Recorded,
+    /// Between two recorded frames: a lost frame filled, or resampled.
+    Interpolated,
+    /// The source saw nothing or sent nothing for long: held, or eased to rest.
+    Held,
+}
+
+/// The values at one time.
+#[derive(Clone, Debug)]
+pub struct Row {
+    /// Nanoseconds since the first row.
+    pub nanos: i64,
+    /// Timecode; counted from 0 when the source has none.
+    pub timecode: QualifiedFrameTime,
+    /// The values.
+    pub data: FrameData,
+    /// How it came about.
+    pub origin: Origin,
+}
+
+/// Rows of one subject.
+#[derive(Clone, Debug)]
+pub struct Rows {
+    /// Names and hierarchy.
+    pub statics: StaticData,
+    /// Rate of the rows.
+    pub rate: FrameRate,
+    /// Rate of the timecode, which may be a multiple of it.
+    pub timecode_rate: FrameRate,
+    /// In time order.
+    pub rows: Vec<Row>,
+}
+
+impl Rows {
+    /// Rows that are no recorded frame.
+    pub fn num_filled(&self) -> usize {
+        self.rows
+            .iter()
+            .filter(|r| r.origin != Origin::Recorded)
+            .count()
+    }
+
+    /// Seconds from the first to the last row.
+    pub fn duration_secs(&self) -> f64 {
+        self.rows.last().map_or(0.0, |r| r.nanos as f64 / 1e9)
+    }
+}
+
+/// Rows at the take's own frames (`rate` `None`) or evenly at `rate`. `None` when there is no frame with values.
+pub fn bake(
+    key: &SubjectKey,
+    generation: &Generation,
+    rate: Option<FrameRate>,
+    settings: SourceSettings,
+) -> Option<Rows> {
+    generation.frames.iter().find(|f| f.data.is_some())?;
+    let own_rate = generation.rate();
+    let row_rate = rate.or(own_rate).unwrap_or(FrameRate::FPS_60);
+    let mut sampler = Sampler::new(key, generation, settings);
+    let rows = match rate {
+        Some(rate) => even(generation, &mut sampler, rate),
+        None => own(generation, &mut sampler),
+    };
+    let timecode_rate = rows.first().map_or(row_rate, |r| r.timecode.rate);
+    Some(Rows {
+        statics: generation.statics.clone(),
+        rate: row_rate,
+        timecode_rate,
+        rows,
+    })
+}
+
+fn sample(sampler: &mut Sampler<'_>, nanos: i64) -> (FrameData, Origin) {
+    use hub::client::Quality;
+    let (data, answer) = sampler.at(nanos);
+    let origin = match answer.quality {
+        _ if answer.tracking == Tracking::Lost => Origin::Held,
+        Quality::Exact { .. } => Origin::Recorded,
+        Quality::Blended { .. } => Origin::Interpolated,
+        _ => Origin::Held,
+    };
+    (data.clone(), origin)
+}
+
+fn even(generation: &Generation, sampler: &mut Sampler<'_>, rate: FrameRate) -> Vec<Row> {
+    let last = generation.frames.last().map_or(0, |f| f.nanos);
+    let first = generation.frames.first().and_then(|f| f.meta.timecode);
+    // The first row keeps the first frame's time of day, counted at the new rate.
+    let start = first.map_or(0, |t| t.as_nanos());
+    let drop = first.map_or(DropFrame::NonDrop, |t| t.drop);
+    let drop = if rate.has_drop_frame() {
+        drop
+    } else {
+        DropFrame::NonDrop
+    };
+    let zero = QualifiedFrameTime::from_nanos(start, rate, drop);
+    let day = rate.frames_per_day(drop);
+    (0..)
+        .map(|i| (i, rate.nanos_of(i)))
+        .take_while(|(_, nanos)| *nanos <= last)
+        .map(|(i, nanos)| {
+            let (data, origin) = sample(sampler, nanos);
+            Row {
+                nanos,
+                timecode: QualifiedFrameTime {
+                    frame: (zero.frame + i).rem_euclid(day),
+                    ..zero
+                },
+                data,
+                origin,
+            }
+        })
+        .collect()
+}
+
+fn own(generation: &Generation, sampler: &mut Sampler<'_>) -> Vec<Row> {
+    let interval = generation.interval_nanos().unwrap_or(i64::MAX);
+    let fallback = generation.rate().unwrap_or(FrameRate::FPS_60);
+    let mut rows: Vec<Row> = Vec::with_capacity(generation.frames.len());
+    for frame in &generation.frames {
+        let timecode = frame.meta.timecode.unwrap_or_else(|| {
+            QualifiedFrameTime::from_nanos(frame.nanos, fallback, DropFrame::NonDrop)
+        });
+        fill(&mut rows, sampler, frame.nanos, timecode, interval);
+        let (data, origin) = sample(sampler, frame.nanos);
+        rows.push(Row {
+            nanos: frame.nanos,
+            timecode,
+            data,
+            origin,
+        });
+    }
+    rows
+}
+
+/// Rows for frames lost between the last row and `nanos`, evenly spread.
+fn fill(
+    rows: &mut Vec<Row>,
+    sampler: &mut Sampler<'_>,
+    nanos: i64,
+    timecode: QualifiedFrameTime,
+    interval: i64,
+) {
+    let Some(last) = rows.last() else {
+        return;
+    };
+    let gap = nanos - last.nanos;
+    if interval <= 0 || gap <= interval.saturating_add(interval / 2) {
+        return;
+    }
+    let (from, from_nanos) = (last.timecode, last.nanos);
+    let missing = (gap + interval / 2) / interval - 1;
+    // When the timecode ran on as the time did, missing labels lie between; after a step they go on from the last.
+    let day = from.day_nanos();
+    let label_gap = (timecode.as_nanos() - from.as_nanos()).rem_euclid(day);
+    let runs_on = (label_gap - gap).abs() < interval;
+    let span = if runs_on { label_gap } else { gap };
+    for i in 1..=missing {
+        let part =
+            |whole: i64| (i128::from(whole) * i128::from(i) / i128::from(missing + 1)) as i64;
+        let at = from_nanos + part(gap);
+        let (data, origin) = sample(sampler, at);
+        let label = (from.as_nanos() + part(span)).rem_euclid(day);
+        rows.push(Row {
+            nanos: at,
+            timecode: QualifiedFrameTime::from_nanos(label, from.rate, from.drop),
+            data,
+            origin,
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use hub::{FrameMeta, SourceId, SubjectName};
+
+    use super::*;
+    use crate::performance::PlacedFrame;
+
+    fn key() -> SubjectKey {
+        SubjectKey::new(SourceId::new("s").unwrap(), SubjectName::new("n").unwrap())
+    }
+
+    /// x(t) = t on frames of 60 Hz, some missing.
+    fn ramp(frames: impl Iterator<Item = i64>) -> Generation {
+        let rate = FrameRate::FPS_60;
+        Generation {
+            statics: StaticData::basic(&["x"]),
+            frames: frames
+                .map(|i| PlacedFrame {
+                    nanos: rate.nanos_of(i),
+                    meta: FrameMeta {
+                        timecode: Some(QualifiedFrameTime::whole(3600 + i, rate)),
+                        ..FrameMeta::default()
+                    },
+                    data: Some(FrameData::basic(vec![i as f32])),
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn a_lost_frame_is_filled_in_its_place_and_marked() {
+        let rows = bake(
+            &key(),
+            &ramp((0..20).filter(|i| *i != 7)),
+            None,
+            SourceSettings::default(),
+        )
+        .unwrap();
+        assert_eq!(rows.rate, FrameRate::FPS_60);
+        assert_eq!(rows.rows.len(), 20);
+        for (i, row) in rows.rows.iter().enumerate() {
+            assert!((row.data.properties[0] - i as f32).abs() < 1e-4, "row {i}");
+            assert_eq!(row.timecode.frame, 3600 + i as i64);
+            assert_eq!(row.origin == Origin::Interpolated, i == 7, "row {i}");
+        }
+    }
+
+    #[test]
+    fn an_even_bake_follows_the_signal_and_keeps_the_time_of_day() {
+        let rows = bake(
+            &key(),
+            &ramp(0..61),
+            Some(FrameRate::FPS_24),
+            SourceSettings::default(),
+        )
+        .unwrap();
+        assert_eq!(rows.rows.len(), 25);
+        for (i, row) in rows.rows.iter().enumerate() {
+            let expected = i as f32 * 60.0 / 24.0;
+            assert!((row.data.properties[0] - expected).abs() < 1e-4, "row {i}");
+        }
+        assert_eq!(rows.rows[0].timecode.to_string(), "00:01:00:00.000");
+        assert_eq!(rows.rows[24].timecode.to_string(), "00:01:01:00.000");
+    }
+
+    #[test]
+    fn one_frame_is_a_row() {
+        let rows = bake(&key(), &ramp(0..1), None, SourceSettings::default()).unwrap();
+        assert_eq!(rows.rows.len(), 1);
+        assert_eq!(rows.rows[0].data.properties, [0.0]);
+    }
+}

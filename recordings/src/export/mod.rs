@@ -1,0 +1,4 @@
+//! Files for other programs: rows in, bytes out.
+
+pub mod csv;
+pub mod glb;

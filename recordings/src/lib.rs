@@ -1,0 +1,20 @@
+//! Takes: recorded so that a crash costs at most a second, played back, baked and exported.
+//!
+//! `format` knows the container and nothing of threads; `recorder` is the thread between the hub and the
+//! disk; `library` finds, checks and recovers takes in a folder; `player` gives a take back in time;
+//! `performance` puts a subject's frames in order; `bake` samples them evenly; `export` writes files.
+//! Every file operation goes through the seam in `disk`, where tests let it fail.
+
+pub mod bake;
+pub mod disk;
+mod error;
+pub mod export;
+pub mod format;
+pub mod handover;
+pub mod library;
+pub mod naming;
+pub mod performance;
+pub mod player;
+pub mod recorder;
+
+pub use error::TakeError;

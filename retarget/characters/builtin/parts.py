@@ -1,0 +1,170 @@
+"""Parts of the head that are made rather than taken: eyeballs, lash spikes, lip line, gums."""
+
+import numpy as np
+
+from surface import Surface
+
+# The outline of the lips in the texture layout: distance from the centre every 11.25 degrees
+# (read from the lips mask of MPFB2).
+LIP_CENTRE = (0.90967, 0.48291)
+LIP_RADII = [
+    0.0150, 0.0154, 0.0157, 0.0166, 0.0172, 0.0184, 0.0195, 0.0204, 0.0194, 0.0204, 0.0204, 0.0193, 0.0186, 0.0175, 0.0164, 0.0149,
+    0.0135, 0.0144, 0.0157, 0.0166, 0.0179, 0.0193, 0.0204, 0.0209, 0.0195, 0.0199, 0.0195, 0.0184, 0.0172, 0.0166, 0.0157, 0.0154,
+]  # fmt: skip
+
+
+def lip_field(base, quads, vertices):
+    """Positive inside the outline of the lips, for base vertices; quads is the skin they belong to."""
+    used = set(map(tuple, quads.tolist()))
+    uv = np.full((len(base.positions), 2), -1.0)
+    for quad, corners in zip(base.quads["body"], base.quad_uvs["body"]):
+        if tuple(quad.tolist()) in used:
+            uv[quad] = base.uvs[corners]
+    d = uv[vertices] - LIP_CENTRE
+    angle = np.degrees(np.arctan2(d[:, 1], d[:, 0])) % 360
+    radius = np.interp(angle, np.arange(33) * 11.25, LIP_RADII + LIP_RADII[:1])
+    return (radius - np.hypot(d[:, 0], d[:, 1])) * 100
+
+
+def eye(centre, ball, side, look, shape_count, joint, joint_count, material):
+    """An eyeball of the data's size with its own rings, so that iris and pupil have round borders."""
+    radius = np.linalg.norm(ball - centre, axis=1).mean()
+    # Ring angles from the optical axis in degrees, and the material inside each ring.
+    rings = [(4, "Pupil"), (9, "Pupil"), (15, "Iris"), (20, "Iris"), (23, "IrisRim"), (30, "Sclera"), (40, "Sclera")]
+    rings += [(52, "Sclera"), (66, "Sclera"), (82, "Sclera"), (100, "Sclera"), (120, "Sclera")]
+    around = 28
+    turn = np.arange(around) * 2 * np.pi / around
+    points, triangles, regions = [[0, 0, 1.0]], [], []
+    for k, (degrees, name) in enumerate(rings):
+        a = np.radians(degrees)
+        points += [[np.sin(a) * np.cos(t), np.sin(a) * np.sin(t), np.cos(a)] for t in turn]
+        outer = 1 + k * around
+        for i in range(around):
+            j = (i + 1) % around
+            if k == 0:
+                triangles.append([0, outer + i, outer + j])
+                regions.append(material[name])
+            else:
+                inner = outer - around
+                triangles += [[inner + i, outer + i, outer + j], [inner + i, outer + j, inner + j]]
+                regions += [material[name]] * 2
+    directions = np.array(points)
+    offsets = np.zeros((shape_count, len(points), 3))
+    for shape, (name, angle) in look.items():
+        a = np.radians(angle)
+        c, s = np.cos(a), np.sin(a)
+        if name in ("Up", "Down"):
+            s = s if name == "Up" else -s
+            rotation = np.array([[1, 0, 0], [0, c, s], [0, -s, c]])
+        else:
+            left = (name == "Out") == (side == "Left")
+            s = s if left else -s
+            rotation = np.array([[c, 0, s], [0, 1, 0], [-s, 0, c]])
+        offsets[shape] = (directions @ rotation.T - directions) * radius
+    weights = np.zeros((len(points), joint_count))
+    weights[:, joint] = 1
+    return Surface(centre + directions * radius, offsets, weights, np.array(triangles), np.array(regions))
+
+
+def quad_grid(quads):
+    """The vertices of a strip of quads as a grid, by walking its neighbours."""
+    neighbours, faces = {}, {}
+    for q in quads.tolist():
+        for i, j in zip(q, q[1:] + q[:1]):
+            neighbours.setdefault(i, set()).add(j)
+            neighbours.setdefault(j, set()).add(i)
+        for i in q:
+            faces.setdefault(i, []).append(q)
+    corner = min(i for i, f in faces.items() if len(f) == 1)
+
+    def walk(start, second):
+        row = [start, second]
+        while len(neighbours[row[-1]]) > 2:
+            edge = [n for n in neighbours[row[-1]] if n not in row and len(faces[n]) <= 2]
+            row.append(edge[0])
+        return row
+
+    rows = [walk(corner, n) for n in sorted(neighbours[corner])]
+    first = max(rows, key=len)
+    grid, seen = [first], set(first)
+    while True:
+        following = []
+        for i in grid[-1]:
+            left = [n for n in neighbours[i] if n not in seen]
+            if not left:
+                break
+            following.append(left[0])
+        if len(following) < len(first):
+            return np.array(grid)
+        grid.append(following)
+        seen.update(following)
+
+
+def lashes(source, group, region):
+    """Single lashes: thin spikes over the data's lash strip, from its root row to its tip row."""
+    upper = group.endswith("2")
+    count, width, length = (40, 0.34, 1.0) if upper else (26, 0.16, 0.5)
+    grid = quad_grid(source.base.quads[group])
+    lid = source.positions[np.unique(source.body_quads([0]))]
+    gap = [
+        np.linalg.norm(source.positions[row][:, None] - lid[None], axis=2).min(axis=1).mean()
+        for row in (grid[0], grid[-1])
+    ]
+    if gap[0] > gap[1]:
+        grid = grid[::-1]
+    x = np.abs(source.positions[grid[0]][:, 0])
+    if x[0] > x[-1]:
+        grid = grid[:, ::-1]
+    rows, columns = grid.shape
+
+    def mix(array, u, v):
+        """Bilinear sample of a per-vertex array; u along the lid, v from root to tip, both 0..1."""
+        a, b = np.clip(u, 0, 1) * (columns - 1), np.clip(v, 0, 1) * (rows - 1)
+        i, j = np.minimum(a.astype(int), columns - 2), np.minimum(b.astype(int), rows - 2)
+        s, t = (a - i), (b - j)
+        total = 0
+        for di, ws in ((0, 1 - s), (1, s)):
+            for dj, wt in ((0, 1 - t), (1, t)):
+                w = ws * wt
+                picked = array[..., grid[j + dj, i + di], :]
+                total = total + picked * w[:, None]
+        return total
+
+    us, vs, triangles = [], [], []
+    for k in range(count):
+        centre = (k + 0.5) / count
+        half = width / count
+        reach = length * (0.78 + 0.22 * ((k * 7) % 5) / 4)
+        lean = 0.03 * (centre - 0.35)
+        n = len(us)
+        us += [
+            centre - half,
+            centre + half,
+            centre - 0.6 * half + lean * 0.5,
+            centre + 0.6 * half + lean * 0.5,
+            centre + lean,
+        ]
+        vs += [0, 0, 0.5 * reach, 0.5 * reach, reach]
+        triangles += [[n, n + 1, n + 3], [n, n + 3, n + 2], [n + 2, n + 3, n + 4]]
+    us, vs = np.array(us), np.array(vs)
+    return Surface(
+        mix(source.positions, us, vs),
+        mix(source.offsets, us, vs),
+        mix(source.weights, us, vs),
+        np.array(triangles),
+        np.full(len(triangles), region),
+    )
+
+
+def teeth_regions(surface, group, material):
+    """Gums above (below) a line over the biting edge."""
+    upper = group == "helper-upper-teeth"
+    up = 1 if upper else -1
+    surface.subdivide(np.ones(len(surface.triangles), dtype=bool))
+    # The row of teeth climbs towards the back; follow it.
+    p = surface.positions
+    slope = np.polyfit(p[:, 2], p[:, 1], 1)
+    tilt = p[:, 1] - np.polyval(slope, p[:, 2])
+    field = tilt * up - (tilt * up).min() - 0.0125
+    surface.split_region(field, material["Teeth"], material["Gums"])
+    return surface

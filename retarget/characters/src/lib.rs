@@ -1,0 +1,18 @@
+//! Characters as plain data: what driving and exporting need of a GLB file.
+//!
+//! A [`Character`] keeps the glTF document and the binary chunk as they were, so that an exporter
+//! can add an animation and change nothing else, and beside them the few things a driver asks for:
+//! nodes with names, parents and rest transforms, the names of the morph targets, the joints.
+//! Vertices, materials and images stay in the document and are not looked at.
+//!
+//! glTF's frame is the house frame (see [`hub`]): right-handed, +Y up, facing +Z, metres.
+//!
+//! No file is opened here: bytes in, values or all faults out.
+
+mod character;
+mod error;
+pub mod glb;
+mod survey;
+
+pub use character::{Character, MorphMesh, Node};
+pub use error::{CharacterError, Fault, FaultKind, Faults, FramingError, MAX_LISTED_FAULTS};
