@@ -4,12 +4,13 @@
 //! (their axes and units → the house frame). Decoders know no socket and no clock; `net` holds the sockets.
 
 pub mod error;
+pub mod faults;
 pub mod livelinkface;
 pub mod native;
 pub mod net;
 mod reader;
 pub mod stats;
-// pub mod synthetic;
+pub mod synthetic;
 
 use std::{fmt, net::SocketAddr, str::FromStr};
 

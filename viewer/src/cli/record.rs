@@ -1,0 +1,122 @@
+//! `ghostlight record`: a take from start to verified file.
+
+use std::{path::PathBuf, time::Duration};
+
+use clap::Args;
+use recordings::recorder::Ended;
+use serde_json::json;
+
+use super::{ListenArgs, serve, start, wait};
+use crate::output::{Outcome, Output};
+
+#[derive(Args)]
+pub(super) struct RecordArgs {
+    #[command(flatten)]
+    listen: ListenArgs,
+    /// What the take is called; any script
+    #[arg(long, value_name = "TEXT")]
+    slate: String,
+    /// Take number; default the next free one of this slate
+    #[arg(long, value_name = "N")]
+    take: Option<u32>,
+    /// Stop by itself after this time
+    #[arg(long, value_name = "N", value_parser = super::record::seconds)]
+    seconds: Option<f64>,
+    /// Folder for takes; default the stage's record_folder, or "takes"
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+}
+
+/// A span of time in seconds.
+pub(super) fn seconds(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|s: &f64| s.is_finite() && *s >= 0.0)
+        .ok_or_else(|| format!("{text:?} is no number of seconds"))
+}
+
+pub(super) fn run(args: &RecordArgs, out: Output) -> anyhow::Result<Outcome> {
+    let stage = args.listen.stage()?;
+    let folder = args
+        .out
+        .clone()
+        .unwrap_or_else(|| stage.hub.record_folder.clone());
+    serve::recover(&folder, out);
+    let mut live = start(&stage, out)?;
+    let take = args.take.unwrap_or(0);
+    let recording = live.record(folder, &args.slate, take, stage.timecode_rate())?;
+    let recorder = recording.recorder();
+    let event = json!({
+        "event": "recording",
+        "slate": args.slate,
+        "take": recorder.info().take,
+        "path": recorder.part_path(),
+    });
+    let sentence = format!(
+        "recording slate {} take {}; Ctrl-C stops",
+        args.slate,
+        recorder.info().take
+    );
+    out.say(&event, &sentence);
+    let tap = recorder.tap();
+    let mut told = 0.0;
+    let end = wait::until_end(args.seconds, Duration::from_millis(100), || {
+        told += 0.1;
+        if out.is_terminal() && told >= 1.0 {
+            told = 0.0;
+            out.note(&format!("  {} frames", tap.accepted_frames()));
+        }
+        recording.recorder().has_ended()
+    })?;
+    let ended = live.finish(recording, end.as_str())?;
+    live.stop();
+    Ok(report(&ended, out))
+}
+
+/// Says how a take ended.
+pub(super) fn report(ended: &Ended, out: Output) -> Outcome {
+    let (finished, info) = (&ended.finished, &ended.finished.info);
+    let sum = |f: fn(&recordings::format::SubjectSummary) -> u64| -> u64 {
+        info.subjects.iter().map(f).sum()
+    };
+    if let Some(trouble) = &ended.trouble {
+        out.warn(trouble);
+    }
+    let event = json!({
+        "event": "take",
+        "path": finished.path,
+        "frames": info.frames(),
+        "lost": info.lost(),
+        "late": sum(|s| s.late),
+        "duplicate": sum(|s| s.duplicate),
+        "refused": sum(|s| s.refused),
+        "dropped_by_us": info.dropped_by_us,
+        "seconds": info.duration_secs,
+        "subjects": info.subjects.len(),
+        "bytes": finished.bytes,
+        "verified": finished.complete,
+        "trouble": ended.trouble,
+    });
+    let sentence = format!(
+        "take {}: {} frames of {} subjects in {:.1} s, {} lost, {} dropped by us, {}\n  {}",
+        info.take,
+        info.frames(),
+        info.subjects.len(),
+        info.duration_secs,
+        info.lost(),
+        info.dropped_by_us,
+        if finished.complete {
+            "read back and verified"
+        } else {
+            "NOT finished; the next start recovers it"
+        },
+        finished.path.display()
+    );
+    out.say(&event, &sentence);
+    if info.frames() == 0 {
+        out.warn("the take holds no frame: nothing arrived; does the sender use the address and port above?");
+    }
+    Outcome::lossy(
+        info.lost() > 0 || info.frames() == 0 || ended.trouble.is_some() || !finished.complete,
+    )
+}
