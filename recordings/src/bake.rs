@@ -2,7 +2,7 @@
 
 use hub::{
     DropFrame, FrameData, FrameRate, QualifiedFrameTime, StaticData, SubjectKey, Tracking,
-    client::SourceSettings,
+    client::{SourceSettings, blend_towards},
 };
 
 use crate::performance::{Generation, Sampler};
@@ -69,10 +69,13 @@ pub fn bake(
     generation.frames.iter().find(|f| f.data.is_some())?;
     let own_rate = generation.rate();
     let row_rate = rate.or(own_rate).unwrap_or(FrameRate::FPS_60);
-    let mut sampler = Sampler::new(key, generation, settings);
     let rows = match rate {
-        Some(rate) => even(generation, &mut sampler, rate),
-        None => own(generation, &mut sampler),
+        Some(rate) => even(
+            generation,
+            &mut Sampler::new(key, generation, settings),
+            rate,
+        ),
+        None => own(generation, &settings),
     };
     let timecode_rate = rows.first().map_or(row_rate, |r| r.timecode.rate);
     Some(Rows {
@@ -126,61 +129,105 @@ fn even(generation: &Generation, sampler: &mut Sampler<'_>, rate: FrameRate) -> 
         .collect()
 }
 
-fn own(generation: &Generation, sampler: &mut Sampler<'_>) -> Vec<Row> {
+/// Seconds over which a filled gap fades to the frame that ends it.
+const FADE_NANOS: i64 = 250_000_000;
+
+/// The take's own frames, each as it was recorded, with lost ones filled between their neighbours.
+///
+/// Unlike a live reader this knows the future: a short gap is interpolated; a long one, or one in which
+/// tracking was lost, holds the last values and fades to the next just before they come.
+fn own(generation: &Generation, settings: &SourceSettings) -> Vec<Row> {
     let interval = generation.interval_nanos().unwrap_or(i64::MAX);
     let fallback = generation.rate().unwrap_or(FrameRate::FPS_60);
+    let bridge = (settings.stall.bridge_secs * 1e9) as i64;
     let mut rows: Vec<Row> = Vec::with_capacity(generation.frames.len());
+    // Places without values since the last frame that had some.
+    let mut waiting: Vec<(i64, QualifiedFrameTime)> = Vec::new();
+    let mut last: Option<(i64, QualifiedFrameTime, &FrameData)> = None;
+    let mut previous: Option<(i64, QualifiedFrameTime)> = None;
     for frame in &generation.frames {
         let timecode = frame.meta.timecode.unwrap_or_else(|| {
             QualifiedFrameTime::from_nanos(frame.nanos, fallback, DropFrame::NonDrop)
         });
-        fill(&mut rows, sampler, frame.nanos, timecode, interval);
-        let (data, origin) = sample(sampler, frame.nanos);
+        if let Some(previous) = previous {
+            missing_places(previous, (frame.nanos, timecode), interval, &mut waiting);
+        }
+        previous = Some((frame.nanos, timecode));
+        let Some(data) = &frame.data else {
+            waiting.push((frame.nanos, timecode));
+            continue;
+        };
+        for (nanos, timecode) in waiting.drain(..) {
+            let (filled, origin) = match last {
+                // Before the first values: those, held backwards.
+                None => (data.clone(), Origin::Held),
+                Some((from, _, a)) => {
+                    let gap = frame.nanos - from;
+                    let (weight, origin) = if gap <= bridge {
+                        let weight = (nanos - from) as f64 / gap as f64;
+                        (weight as f32, Origin::Interpolated)
+                    } else {
+                        let into = (nanos - (frame.nanos - FADE_NANOS)) as f64 / FADE_NANOS as f64;
+                        let x = into.clamp(0.0, 1.0);
+                        ((x * x * (3.0 - 2.0 * x)) as f32, Origin::Held)
+                    };
+                    let mut filled = a.clone();
+                    blend_towards(&mut filled, data, weight, &generation.statics);
+                    (filled, origin)
+                }
+            };
+            rows.push(Row {
+                nanos,
+                timecode,
+                data: filled,
+                origin,
+            });
+        }
         rows.push(Row {
             nanos: frame.nanos,
             timecode,
-            data,
-            origin,
+            data: data.clone(),
+            origin: Origin::Recorded,
         });
+        last = Some((frame.nanos, timecode, data));
+    }
+    if let Some((_, _, data)) = last {
+        rows.extend(waiting.into_iter().map(|(nanos, timecode)| Row {
+            nanos,
+            timecode,
+            data: data.clone(),
+            origin: Origin::Held,
+        }));
     }
     rows
 }
 
-/// Rows for frames lost between the last row and `nanos`, evenly spread.
-fn fill(
-    rows: &mut Vec<Row>,
-    sampler: &mut Sampler<'_>,
-    nanos: i64,
-    timecode: QualifiedFrameTime,
+/// Places of the frames lost between two that came, evenly spread.
+fn missing_places(
+    (from_nanos, from): (i64, QualifiedFrameTime),
+    (nanos, timecode): (i64, QualifiedFrameTime),
     interval: i64,
+    places: &mut Vec<(i64, QualifiedFrameTime)>,
 ) {
-    let Some(last) = rows.last() else {
-        return;
-    };
-    let gap = nanos - last.nanos;
+    let gap = nanos - from_nanos;
     if interval <= 0 || gap <= interval.saturating_add(interval / 2) {
         return;
     }
-    let (from, from_nanos) = (last.timecode, last.nanos);
     let missing = (gap + interval / 2) / interval - 1;
     // When the timecode ran on as the time did, missing labels lie between; after a step they go on from the last.
     let day = from.day_nanos();
     let label_gap = (timecode.as_nanos() - from.as_nanos()).rem_euclid(day);
     let runs_on = (label_gap - gap).abs() < interval;
     let span = if runs_on { label_gap } else { gap };
-    for i in 1..=missing {
+    places.extend((1..=missing).map(|i| {
         let part =
             |whole: i64| (i128::from(whole) * i128::from(i) / i128::from(missing + 1)) as i64;
-        let at = from_nanos + part(gap);
-        let (data, origin) = sample(sampler, at);
         let label = (from.as_nanos() + part(span)).rem_euclid(day);
-        rows.push(Row {
-            nanos: at,
-            timecode: QualifiedFrameTime::from_nanos(label, from.rate, from.drop),
-            data,
-            origin,
-        });
-    }
+        (
+            from_nanos + part(gap),
+            QualifiedFrameTime::from_nanos(label, from.rate, from.drop),
+        )
+    }));
 }
 
 #[cfg(test)]

@@ -75,16 +75,22 @@ await run(HELP, async (args) => {
 
   // Joints with rotation keys.
   const turning = new Set(clip.tracks.filter((t) => t.name.endsWith('.quaternion')).map((t) => t.name.slice(0, -11)));
-  const joints = JOINTS.map(({ curve, pattern }) => {
+  // Where the eyeLook shapes turn the eyeballs, eye joints that turned too would double the gaze.
+  const gazeInMorphs = [...present].some((name) => name.startsWith('eyelook'));
+  const joints = JOINTS.flatMap(({ curve, pattern }) => {
     const nodes = [];
     gltf.scene.traverse((node) => {
       const isEye = JOINTS[1].pattern.test(node.name) || JOINTS[2].pattern.test(node.name);
       if (turning.has(node.name) && pattern.test(node.name) && (curve !== 'head' || !isEye)) nodes.push(node);
     });
+    if (!nodes.length && curve !== 'head' && gazeInMorphs) {
+      console.log(`ok ${curve}: the gaze is in the eyeLook shapes, compared above; no joint turns beside them`);
+      return [];
+    }
     need(nodes.length >= 1, `${curve} joint: expected a node with rotation keys, found none among ${[...turning].join(', ') || 'no such node'}`);
     const node = nodes[0];
     const parent = curve === 'head' ? gltf.scene : node.parent;
-    return { curve, node, parent, restInParent: rotationIn(THREE, node, parent), parentRest: worldRotation(THREE, parent), seen: [] };
+    return [{ curve, node, parent, restInParent: rotationIn(THREE, node, parent), parentRest: worldRotation(THREE, parent), seen: [] }];
   });
 
   const mixer = new THREE.AnimationMixer(gltf.scene);

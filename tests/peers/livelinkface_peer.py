@@ -123,7 +123,8 @@ def to_hub(args, scratch) -> None:
     exported = peerlib.export_one_csv(take["path"], scratch / "csv")
     found, rate = peerlib.read_csv(exported, strict=True)
     need(rate == FPS, f"CSV frame rate by its timecode: expected {FPS}, found {rate}")
-    expected = [peerlib.Row(f"frame {p.frame}", p.frame, p.sub_frame, p.curves) for p in read]
+    # The constant is no time: the hub must read whole frames.
+    expected = [peerlib.Row(f"frame {p.frame}", p.frame, 0.0, p.curves) for p in read]
     result = compare_rows(expected, found, "CSV against the wire")
     if args.out:
         peerlib.leave(take["path"], exported, args.out, scratch / "csv")

@@ -303,7 +303,7 @@ impl Live {
         let mut baseline = Vec::new();
         for subject in shared.client.subjects() {
             tap.static_data(subject.key(), subject.statics(), at);
-            baseline.push((subject.key().clone(), *subject.counts()));
+            baseline.push((subject.key().clone(), subject.counts()));
         }
         shared.tap = Some(tap);
         drop(shared);

@@ -20,6 +20,11 @@ pub(crate) struct Slot {
 }
 
 impl Slot {
+    pub(crate) fn shift(&mut self, nanos: i64) {
+        self.key = self.key.saturating_add(nanos);
+        self.timecode_nanos = self.timecode_nanos.map(|t| t.saturating_add(nanos));
+    }
+
     pub(crate) fn copy_from(&mut self, other: &Self) {
         self.number = other.number;
         self.key = other.key;
@@ -127,6 +132,13 @@ impl Buffer {
         // A burst beyond the usual fill must not keep its memory for ever.
         self.spare.truncate(8);
         inserted
+    }
+
+    /// Moves everything to another axis by the same span.
+    pub(crate) fn shift(&mut self, nanos: i64) {
+        for slot in self.slots.iter_mut().chain(&mut self.anchor) {
+            slot.shift(nanos);
+        }
     }
 
     /// Empties the buffer and the anchor. Memory is kept for reuse.

@@ -374,8 +374,8 @@ impl<'a> SubjectView<'a> {
     }
 
     /// What happened to its frames.
-    pub fn counts(&self) -> &'a Counts {
-        &self.stream.counts
+    pub fn counts(&self) -> Counts {
+        self.stream.counts()
     }
 
     /// Frames per second over the last two seconds.

@@ -37,7 +37,7 @@ pub(super) struct Stream {
     pub(super) generation: u32,
     pub(super) buffer: Buffer,
     pub(super) stall: Option<Box<Stall>>,
-    pub(super) counts: Counts,
+    counts: Counts,
     pub(super) latency: Latency,
     pub(super) enabled: bool,
     pub(super) conflict: bool,
@@ -47,6 +47,8 @@ pub(super) struct Stream {
     clock: RunningMinOffset,
     timeline: Timeline,
     next_number: u64,
+    /// Key up to which gaps are counted: frames before it come no more.
+    settled: Option<i64>,
     max_sequence: Option<u64>,
     /// Bit i is set when the frame numbered `max_sequence − i` has come.
     sequence_window: u64,
@@ -92,6 +94,7 @@ impl Stream {
             clock: RunningMinOffset::default(),
             timeline: Timeline::default(),
             next_number: 0,
+            settled: None,
             max_sequence: None,
             sequence_window: 0,
             last_arrival: now,
@@ -108,6 +111,7 @@ impl Stream {
         self.buffer.clear();
         self.stall = None;
         self.timeline.reset();
+        self.settled = None;
         self.newest_timecode_nanos = None;
     }
 
@@ -158,24 +162,20 @@ impl Stream {
             (None, Some((nanos, day))) => (nanos, Some(day)),
             (None, None) => (arrival, None),
         };
-        let silence = meta.arrival - self.last_arrival;
         self.last_arrival = self.last_arrival.max(meta.arrival);
         self.rate.count(arrival);
-        let (key, stepped) =
-            match self
-                .timeline
-                .place(raw, day, arrival, nanos(settings.reorder_secs))
-            {
-                Placement::At(key) => (key, false),
-                Placement::Step(key) => {
-                    self.step(key, arrival);
-                    (key, true)
-                }
-                Placement::Suspect => {
-                    self.counts.late += 1;
-                    return PushOutcome::Late;
-                }
-            };
+        let reorder = nanos(settings.reorder_secs);
+        let key = match self.timeline.place(raw, day, arrival, reorder) {
+            Placement::At(key) => key,
+            Placement::Step { key, offset_nanos } => {
+                self.step(key, offset_nanos);
+                key
+            }
+            Placement::Suspect => {
+                self.counts.late += 1;
+                return PushOutcome::Late;
+            }
+        };
         let timecode_nanos = timecode.map(|(tc, day)| {
             if meta.source_time.is_none() {
                 key
@@ -184,6 +184,8 @@ impl Stream {
                 nearest_day(tc, Some(day), near)
             }
         });
+        // Before the insertion drops old frames: what they tell of gaps must be counted first.
+        self.settle(key.saturating_sub(reorder), meta.sequence.is_some());
         let previous = self.buffer.newest().map(|s| (s.key, s.meta.arrival));
         let previous_data = self.buffer.newest_with_data().map(|s| s.key);
         let number = self.next_number;
@@ -211,22 +213,15 @@ impl Stream {
                 self.newest_timecode_nanos = timecode_nanos;
                 self.tracking = meta.tracking;
                 if let Some((previous_key, previous_arrival)) = previous {
-                    let delta = key - previous_key;
-                    if meta.sequence.is_none() {
-                        self.counts.lost += self.interval.missing_in(delta);
-                    }
-                    self.interval.observe(delta);
+                    let delta = key.saturating_sub(previous_key);
                     self.jitter.observe(meta.arrival - previous_arrival, delta);
                 }
                 if data.is_some() {
-                    self.note_stall(previous_data, key, silence, stepped, settings);
+                    self.note_stall(previous_data, key, settings);
                 }
             }
             Inserted::InOrder => {
                 self.counts.reordered += 1;
-                if meta.sequence.is_none() {
-                    self.counts.lost = self.counts.lost.saturating_sub(1);
-                }
             }
         }
         self.next_number += 1;
@@ -241,6 +236,41 @@ impl Stream {
         PushOutcome::Taken {
             reordered: inserted == Inserted::InOrder,
         }
+    }
+
+    /// Counts the gaps between frames up to a key. Later than that a frame may still come and fill one.
+    fn settle(&mut self, up_to: i64, numbered: bool) {
+        let slots = self.buffer.slots();
+        let Some(first) = slots.front() else {
+            return;
+        };
+        let mut from = *self.settled.get_or_insert(first.key);
+        let next = slots.partition_point(|s| s.key <= from);
+        for slot in slots.range(next..).take_while(|s| s.key <= up_to) {
+            let delta = slot.key.saturating_sub(from);
+            if !numbered {
+                self.counts.lost += self.interval.missing_in(delta);
+            }
+            self.interval.observe(delta);
+            from = slot.key;
+        }
+        self.settled = Some(from);
+    }
+
+    /// The counts, with the gaps among the newest frames as they are now.
+    pub(super) fn counts(&self) -> Counts {
+        let mut counts = self.counts;
+        if self.max_sequence.is_none()
+            && let Some(mut from) = self.settled
+        {
+            let slots = self.buffer.slots();
+            let next = slots.partition_point(|s| s.key <= from);
+            for slot in slots.range(next..) {
+                counts.lost += self.interval.missing_in(slot.key.saturating_sub(from));
+                from = slot.key;
+            }
+        }
+        counts
     }
 
     /// Whether the source's packet of that number is in already. Looks 64 packets back.
@@ -280,47 +310,32 @@ impl Stream {
         }
     }
 
-    /// The source's clock jumped: start a new axis, keep what was shown.
-    fn step(&mut self, key: i64, arrival: i64) {
+    /// The source's clock jumped: what is buffered moves to the new axis, where it keeps its place in world
+    /// time, so that a reader notices nothing but the two frames it took to be sure.
+    fn step(&mut self, key: i64, offset_nanos: i64) {
         self.counts.clock_steps += 1;
-        if let Some(last) = self.buffer.newest_with_data() {
-            let age = arrival.saturating_sub(last.meta.arrival.as_nanos()).max(0);
-            let mut stall = self.stall.take().unwrap_or_default();
-            stall.last.clone_from(&last.data);
-            stall.until.copy_from(last);
-            stall.until.key = key;
-            stall.age = age;
-            self.stall = Some(stall);
+        let old_offset = self.clock.offset_nanos().unwrap_or(offset_nanos);
+        let newest = self.buffer.newest().map_or(i64::MIN, |s| s.key);
+        let room = key.saturating_sub(1).saturating_sub(newest);
+        let by = old_offset.saturating_sub(offset_nanos).min(room);
+        self.buffer.shift(by);
+        self.settled = self.settled.map(|k| k.saturating_add(by));
+        if let Some(stall) = &mut self.stall {
+            stall.until.shift(by);
         }
-        self.buffer.clear();
-        self.clock.reset();
+        self.clock.restart(offset_nanos);
         self.interval = Interval::default();
         self.max_sequence = None;
         self.newest_timecode_nanos = None;
     }
 
     /// Remembers a gap that this frame ends, so that evaluation can fade over it.
-    fn note_stall(
-        &mut self,
-        previous_data: Option<i64>,
-        key: i64,
-        silence: i64,
-        stepped: bool,
-        settings: &SourceSettings,
-    ) {
+    fn note_stall(&mut self, previous_data: Option<i64>, key: i64, settings: &SourceSettings) {
         let bridge = nanos(settings.stall.bridge_secs);
-        if stepped {
-            if let (Some(stall), Some(newest)) = (&mut self.stall, self.buffer.newest()) {
-                stall.until.copy_from(newest);
-                // Whatever the gap, the pose before a step and the one after have nothing in common.
-                stall.age = stall.age.max(bridge + 1);
-            }
-            return;
-        }
         let Some(previous) = previous_data else {
             return;
         };
-        let gap = (key - previous).max(silence.min(key - previous));
+        let gap = key.saturating_sub(previous);
         if gap <= bridge {
             return;
         }

@@ -21,8 +21,13 @@ pub(crate) enum Placement {
     At(i64),
     /// Leave out: probably late, possibly the first sign of a step.
     Suspect,
-    /// The source's clock stepped: start over at this key.
-    Step(i64),
+    /// The source's clock stepped: the axis goes on from this key.
+    Step {
+        /// Key of the frame on the new axis.
+        key: i64,
+        /// Least *arrival − raw time* of the frames that confirmed the step.
+        offset_nanos: i64,
+    },
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -38,6 +43,7 @@ pub(crate) struct Timeline {
     days_nanos: i64,
     suspect: Option<Seen>,
     suspicions: u32,
+    suspect_offset: i64,
 }
 
 impl Timeline {
@@ -80,7 +86,14 @@ impl Timeline {
                     .abs()
                     < STEP_NANOS
         });
-        self.suspicions = if agrees { self.suspicions + 1 } else { 1 };
+        let offset = arrival.saturating_sub(raw);
+        if agrees {
+            self.suspicions += 1;
+            self.suspect_offset = self.suspect_offset.min(offset);
+        } else {
+            self.suspicions = 1;
+            self.suspect_offset = offset;
+        }
         self.suspect = Some(Seen { key, arrival });
         if self.suspicions < CONFIRMATIONS {
             return Placement::Suspect;
@@ -89,7 +102,10 @@ impl Timeline {
         self.suspicions = 0;
         self.days_nanos = 0;
         self.newest = Some(Seen { key: raw, arrival });
-        Placement::Step(raw)
+        Placement::Step {
+            key: raw,
+            offset_nanos: self.suspect_offset,
+        }
     }
 }
 
@@ -145,7 +161,10 @@ mod tests {
             [
                 Placement::Suspect,
                 Placement::Suspect,
-                Placement::Step(2 * FRAME),
+                Placement::Step {
+                    key: 2 * FRAME,
+                    offset_nanos: 10 * FRAME
+                },
                 Placement::At(3 * FRAME),
                 Placement::At(4 * FRAME)
             ]

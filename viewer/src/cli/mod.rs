@@ -94,6 +94,12 @@ impl ListenArgs {
 /// Starts the hub and says where it listens.
 fn start(stage: &Stage, out: Output) -> anyhow::Result<Live> {
     let live = Live::start(stage)?;
+    announce(&live, out);
+    Ok(live)
+}
+
+/// Says where the hub listens: whoever reads this may send at once.
+fn announce(live: &Live, out: Output) {
     for l in live.listening() {
         let event = serde_json::json!({
             "event": "listening",
@@ -109,7 +115,6 @@ fn start(stage: &Stage, out: Output) -> anyhow::Result<Live> {
         );
         out.say(&event, &sentence);
     }
-    Ok(live)
 }
 
 impl Cli {

@@ -53,7 +53,7 @@ impl Row {
             jitter_ms: view.jitter_secs() * 1e3,
             latency_p50_ms: millis(0.5),
             latency_p99_ms: millis(0.99),
-            counts: *view.counts(),
+            counts: view.counts(),
             timecode: view.timecode().map(|t| t.label().to_string()),
             buffered: view.buffered(),
         }

@@ -6,8 +6,11 @@ use clap::Args;
 use recordings::recorder::Ended;
 use serde_json::json;
 
-use super::{ListenArgs, serve, start, wait};
-use crate::output::{Outcome, Output};
+use super::{ListenArgs, announce, serve, wait};
+use crate::{
+    live::Live,
+    output::{Outcome, Output},
+};
 
 #[derive(Args)]
 pub(super) struct RecordArgs {
@@ -42,9 +45,11 @@ pub(super) fn run(args: &RecordArgs, out: Output) -> anyhow::Result<Outcome> {
         .clone()
         .unwrap_or_else(|| stage.hub.record_folder.clone());
     serve::recover(&folder, out);
-    let mut live = start(&stage, out)?;
+    let mut live = Live::start(&stage)?;
     let take = args.take.unwrap_or(0);
     let recording = live.record(folder, &args.slate, take, stage.timecode_rate())?;
+    // Only now: a sender that begins on this line must find the take open.
+    announce(&live, out);
     let recorder = recording.recorder();
     let event = json!({
         "event": "recording",

@@ -1,0 +1,5 @@
+//! What the journeys share: a performer whose true signal is known, a bad network, a simulated clock,
+//! and an allocator that counts.
+
+pub mod counting;
+pub mod rig;
