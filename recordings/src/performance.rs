@@ -18,6 +18,8 @@ use crate::{
 
 /// Frames on each side of a suspected clock step.
 const MEDIAN_FRAMES: usize = 60;
+/// Most frames kept until their static data is found.
+const MAX_EARLY: usize = 100_000;
 /// A change of the median offset beyond this is a step.
 const STEP_NANOS: i64 = 500_000_000;
 
@@ -74,10 +76,13 @@ pub fn load(path: &Path) -> Result<TakeContent, TakeError> {
     let mut reader = Reader::open(path)?;
     let mut info = TakeInfo::default();
     let mut order: Vec<(SubjectKey, Vec<Raw>)> = Vec::new();
+    // Frames whose static data was in a damaged chunk; the next repetition tells what they are.
+    let mut early: Vec<(SubjectKey, FrameMeta, Option<FrameData>)> = Vec::new();
     while let Some(item) = reader.next_item()? {
         match item {
             Item::Info(found) => info = *found,
             Item::Static { key, data, .. } => {
+                let order_key = key.clone();
                 let at = order
                     .iter()
                     .position(|(k, _)| *k == key)
@@ -87,9 +92,19 @@ pub fn load(path: &Path) -> Result<TakeContent, TakeError> {
                     });
                 let generations = &mut order[at].1;
                 if generations.last().is_none_or(|g| g.statics != *data) {
+                    let is_first = generations.is_empty();
+                    let fits = |d: &Option<FrameData>| d.as_ref().is_none_or(|d| d.check(&data).is_ok());
+                    let frames = if is_first {
+                        early
+                            .extract_if(.., |(k, _, d)| *k == order_key && fits(d))
+                            .map(|(_, meta, data)| (meta, data))
+                            .collect()
+                    } else {
+                        Vec::new()
+                    };
                     generations.push(Raw {
                         statics: *data,
-                        frames: Vec::new(),
+                        frames,
                     });
                 }
             }
@@ -100,8 +115,10 @@ pub fn load(path: &Path) -> Result<TakeContent, TakeError> {
                     .iter_mut()
                     .find(|(k, _)| *k == key)
                     .and_then(|(_, g)| g.last_mut());
-                if let Some(generation) = generation {
-                    let data = data.map(|d| *d);
+                let data = data.map(|d| *d);
+                if generation.is_none() && early.len() < MAX_EARLY {
+                    early.push((key, *meta, data));
+                } else if let Some(generation) = generation {
                     // What the live client refuses is not exported either.
                     if data
                         .as_ref()

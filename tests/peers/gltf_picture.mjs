@@ -116,7 +116,7 @@ async function scene(options) {
   const box = onFace ? face : all;
   const centre = box.getCenter(new THREE.Vector3());
   const size = box.getSize(new THREE.Vector3());
-  const reach = Math.max(size.x, size.y) * (onFace ? 0.7 : 0.56); // half of what the tile shows
+  const reach = Math.max(size.x, size.y) * (onFace ? 0.6 : 0.56); // half of what the tile shows
 
   const camera = new THREE.PerspectiveCamera(24, 1, reach * 0.05, reach * 60);
   const away = reach / Math.tan((12 * Math.PI) / 180) + size.z * 0.5;
@@ -144,12 +144,24 @@ async function scene(options) {
   key.shadow.normalBias = reach * 0.006;
   key.shadow.bias = -0.0006;
   const wide = Math.max(reach, onFace ? reach * 1.6 : size.length() * 0.6);
-  Object.assign(key.shadow.camera, { left: -wide, right: wide, top: wide, bottom: -wide, near: reach * 0.5, far: reach * 14 });
   stage.add(key, key.target);
   const rim = new THREE.DirectionalLight(0x9db8ff, 0.8);
   rim.position.set(centre.x + reach * 4, centre.y + reach * 2.5, centre.z - reach * 4);
   rim.target.position.copy(centre);
+  // Without a shadow of its own it would shine through the head onto the teeth.
+  rim.castShadow = true;
+  rim.shadow.mapSize.set(1024, 1024);
+  rim.shadow.radius = 4;
+  rim.shadow.normalBias = reach * 0.006;
+  rim.shadow.bias = -0.0006;
   stage.add(rim, rim.target);
+  for (const light of [key, rim])
+    Object.assign(light.shadow.camera, { left: -wide, right: wide, top: wide, bottom: -wide, near: reach * 0.5, far: reach * 14 });
+  // From beside the camera, so that eyes and the inside of the mouth are not black.
+  const fill = new THREE.DirectionalLight(0xffe8cf, 0.55);
+  fill.position.set(centre.x + reach * 1.6, centre.y - reach * 0.4, centre.z + reach * 5);
+  fill.target.position.copy(centre);
+  stage.add(fill, fill.target);
   if (!onFace) {
     // The boards fade out before the wall begins.
     const fade = radial([[0, '#fff'], [0.35, '#fff'], [1, '#000']]);
@@ -201,7 +213,7 @@ async function scene(options) {
 
   /** A dark wall with a warm pool of light behind the head. */
   function backdrop() {
-    const texture = radial([[0, '#7a4f2a'], [0.45, '#35210f'], [1, '#0c0806']]);
+    const texture = radial([[0, '#c08850'], [0.5, '#6b4424'], [0.85, '#2c1b0e'], [1, '#1a100a']]);
     texture.colorSpace = THREE.SRGBColorSpace;
     return texture;
   }

@@ -21,6 +21,8 @@ use crate::error::TakeError;
 
 /// Largest record read; our own chunks hold a quarter of a second.
 const MAX_RECORD_BYTES: u64 = 256 << 20;
+/// Most bytes kept of channels not yet known.
+const MAX_ORPHAN_BYTES: usize = 16 << 20;
 /// Opcode and length.
 const FRAMING_BYTES: usize = 9;
 /// A chunk's header when it is not compressed.
@@ -104,6 +106,9 @@ pub struct Reader {
     at: u64,
     buffer: Vec<u8>,
     channels: HashMap<u16, Channel>,
+    /// Messages whose channel is not known: its record was in a damaged chunk.
+    orphans: HashMap<u16, Vec<(i64, Vec<u8>)>>,
+    orphan_bytes: usize,
     queue: VecDeque<Item>,
     stats: ReadStats,
     start_nanos: Option<i64>,
@@ -135,19 +140,61 @@ impl Reader {
                 path: path.to_owned(),
             });
         }
-        Ok(Self {
+        let mut reader = Self {
             path: path.to_owned(),
             file,
             len,
             at: 8,
             buffer: Vec::new(),
             channels: HashMap::new(),
+            orphans: HashMap::new(),
+            orphan_bytes: 0,
             queue: VecDeque::new(),
             stats: ReadStats::default(),
             start_nanos: None,
             with_raw: false,
             done: false,
-        })
+        };
+        reader.read_summary()?;
+        Ok(reader)
+    }
+
+    /// Learns the channels from the end of a finished take, so that no damage in front can hide them.
+    fn read_summary(&mut self) -> Result<(), TakeError> {
+        /// Opcode, length, summary start, summary offset start, checksum, magic.
+        const FOOTER_BYTES: u64 = 9 + 8 + 8 + 4 + 8;
+        if self.len < 8 + FOOTER_BYTES {
+            return Ok(());
+        }
+        let data_start = self.at;
+        self.seek_to(self.len - FOOTER_BYTES)?;
+        self.take_body(FOOTER_BYTES)?;
+        let footer = self.buffer.clone();
+        if let [op::FOOTER, rest @ ..] = &footer[..]
+            && rest.ends_with(mcap::MAGIC)
+            && let Some((_, rest)) = rest.split_first_chunk::<8>()
+            && let Some((summary, _)) = rest.split_first_chunk::<8>()
+        {
+            let summary = u64::from_le_bytes(*summary);
+            if (data_start..self.len - FOOTER_BYTES).contains(&summary) {
+                self.seek_to(summary)?;
+                while self.at < self.len - FOOTER_BYTES
+                    && let Some((opcode, len)) = self.framing()?
+                {
+                    if opcode != op::CHANNEL {
+                        self.skip(len)?;
+                        continue;
+                    }
+                    self.take_body(len)?;
+                    if let Ok(Record::Channel(c)) = mcap::parse_record(opcode, &self.buffer) {
+                        self.add_channel(&c);
+                    }
+                }
+            }
+        }
+        self.stats = ReadStats::default();
+        self.done = false;
+        self.seek_to(data_start)
     }
 
     /// Also gives the raw datagrams, which are skipped otherwise (they are counted either way).
@@ -374,6 +421,11 @@ impl Reader {
             && let Some((key, _)) = read_static(data)
         {
             self.channels.insert(id, Channel::Subject(key));
+            let orphans = self.orphans.remove(&id).unwrap_or_default();
+            self.orphan_bytes -= orphans.iter().map(|(_, data)| data.len()).sum::<usize>();
+            for (nanos, data) in orphans {
+                self.message(id, nanos, &data);
+            }
         }
         let item = match self.channels.get(&id) {
             Some(Channel::Subject(key)) => self.subject_message(&key.clone(), nanos, data),
@@ -389,6 +441,11 @@ impl Reader {
                 .ok()
                 .map(|value| Item::Event { value, nanos }),
             Some(Channel::Raw(_) | Channel::Other) => return,
+            None if self.orphan_bytes + data.len() <= MAX_ORPHAN_BYTES => {
+                self.orphan_bytes += data.len();
+                self.orphans.entry(id).or_default().push((nanos, data.to_vec()));
+                return;
+            }
             None => None,
         };
         match item {

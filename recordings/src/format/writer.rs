@@ -26,7 +26,9 @@ const CHUNK_NANOS: i64 = 250_000_000;
 /// The file is synced to the medium that often.
 const SYNC_NANOS: i64 = 1_000_000_000;
 /// Static data is written again that often, so that any later part of a take can be understood alone.
-const STATIC_NANOS: i64 = 60_000_000_000;
+const STATIC_NANOS: i64 = 10_000_000_000;
+/// The first time it is: damage to the very first chunk then costs that chunk and no more.
+const FIRST_STATIC_NANOS: i64 = 500_000_000;
 /// Room kept for the end of the file: one chunk and the index of four hours.
 const RESERVE_BYTES: usize = 4 << 20;
 /// A chunk is also finished at this size, so that memory stays bounded at any data rate.
@@ -109,6 +111,7 @@ struct SubjectChannel {
     sequence: u32,
     statics: Option<StaticData>,
     statics_at: i64,
+    statics_repeated: bool,
     frames: u64,
     first_timecode: Option<String>,
 }
@@ -321,6 +324,7 @@ impl<'d> TakeWriter<'d> {
                     sequence: 0,
                     statics: None,
                     statics_at: 0,
+                    statics_repeated: false,
                     frames: 0,
                     first_timecode: None,
                 },
@@ -343,6 +347,7 @@ impl<'d> TakeWriter<'d> {
             return Ok(());
         }
         channel.statics = Some(data.clone());
+        channel.statics_repeated = false;
         self.write_static(key, nanos)
     }
 
@@ -378,7 +383,13 @@ impl<'d> TakeWriter<'d> {
             channel.first_timecode = timecode.map(|t| t.to_string());
         }
         let (id, sequence) = (channel.id, channel.sequence);
-        if nanos - channel.statics_at > STATIC_NANOS {
+        let repeat = if channel.statics_repeated {
+            STATIC_NANOS
+        } else {
+            FIRST_STATIC_NANOS
+        };
+        if nanos - channel.statics_at > repeat {
+            channel.statics_repeated = true;
             self.write_static(key, nanos)?;
         }
         let mut payload = std::mem::take(&mut self.scratch);
