@@ -53,17 +53,18 @@ pub struct RunningMinOffset {
     answer: Option<i64>,
     first_arrival: WorldTime,
     last_arrival: WorldTime,
-    /// Samples in a row above the answer by more than the snap, and the least of them.
-    high: u32,
+    /// Since when every sample has been far above the answer, and the least of them.
+    high_since: Option<WorldTime>,
     high_min: i64,
 }
 
 impl RunningMinOffset {
     /// For that long after the start a smaller delay is taken at once: 2 s.
     pub const LEARN_NANOS: i64 = 2_000_000_000;
-    /// Samples in a row that must be late by more than the snap before the answer follows them: half a
-    /// second at 60 Hz.
-    pub const HIGH_SAMPLES: u32 = 30;
+    /// When every sample for that long is late by more than [`Self::HIGH_NANOS`], the answer follows: 0.5 s.
+    pub const HIGH_SPAN_NANOS: i64 = 500_000_000;
+    /// Lateness that is more than jitter: 120 ms.
+    pub const HIGH_NANOS: i64 = 120_000_000;
     /// Largest rate of change of the answer, in seconds per second.
     pub const SLEW: f64 = 0.01;
     /// Error above which the answer is set rather than slewed: 200 ms.
@@ -78,7 +79,7 @@ impl RunningMinOffset {
             answer: None,
             first_arrival: WorldTime::default(),
             last_arrival: WorldTime::default(),
-            high: 0,
+            high_since: None,
             high_min: i64::MAX,
         }
     }
@@ -96,7 +97,7 @@ impl RunningMinOffset {
         self.answer = Some(sample);
         self.first_arrival = arrival;
         self.last_arrival = arrival;
-        self.high = 0;
+        self.high_since = None;
         self.high_min = i64::MAX;
     }
 }
@@ -116,17 +117,17 @@ impl ClockEstimator for RunningMinOffset {
             self.begin(sample, arrival, bucket);
             return;
         };
-        if sample.saturating_sub(answer) > Self::SNAP_NANOS {
-            self.high += 1;
+        if sample.saturating_sub(answer) > Self::HIGH_NANOS {
+            let since = *self.high_since.get_or_insert(arrival);
             self.high_min = self.high_min.min(sample);
-            if self.high >= Self::HIGH_SAMPLES {
+            if arrival - since >= Self::HIGH_SPAN_NANOS {
                 // The source's clock fell behind, or every packet is late now: follow.
                 let least = self.high_min;
                 self.begin(least, arrival, bucket);
                 return;
             }
         } else {
-            self.high = 0;
+            self.high_since = None;
             self.high_min = i64::MAX;
         }
         // Buckets that passed since the last sample are empty now.
@@ -140,7 +141,7 @@ impl ClockEstimator for RunningMinOffset {
         *slot = (*slot).min(sample);
         let target = self.minima.iter().copied().min().unwrap_or(sample);
         let error = target.saturating_sub(answer);
-        if error.abs() > Self::SNAP_NANOS {
+        if error.saturating_abs() > Self::SNAP_NANOS {
             // No network hurries that much: the source's clock jumped ahead. Learn anew.
             self.begin(target, arrival, self.current_bucket);
             return;
@@ -205,7 +206,7 @@ impl ClockEstimator for RampOffset {
             return;
         };
         let error = sample.saturating_sub(answer);
-        if error.abs() > self.max_error_nanos {
+        if error.saturating_abs() > self.max_error_nanos {
             self.big_errors += 1;
             if self.big_errors >= self.big_errors_to_snap {
                 self.big_errors = 0;

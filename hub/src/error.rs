@@ -123,8 +123,8 @@ pub enum Refusal {
     /// A tracked frame without values.
     #[error("the frame says tracked but carries no values")]
     NoValues,
-    /// Timecode rate or values outside any real one.
-    #[error("timecode out of bounds")]
+    /// A timecode or source time outside any real one.
+    #[error("time out of bounds")]
     BadTimecode,
 }
 

@@ -93,7 +93,8 @@ pub fn load(path: &Path) -> Result<TakeContent, TakeError> {
                 let generations = &mut order[at].1;
                 if generations.last().is_none_or(|g| g.statics != *data) {
                     let is_first = generations.is_empty();
-                    let fits = |d: &Option<FrameData>| d.as_ref().is_none_or(|d| d.check(&data).is_ok());
+                    let fits =
+                        |d: &Option<FrameData>| d.as_ref().is_none_or(|d| d.check(&data).is_ok());
                     let frames = if is_first {
                         early
                             .extract_if(.., |(k, _, d)| *k == order_key && fits(d))

@@ -16,8 +16,7 @@ use hub::{
 use recordings::{
     disk::{Disk, DiskFile, RealDisk},
     format::{Item, Reader, TakeInfo, TakeWriter},
-    library,
-    performance,
+    library, performance,
     player::Player,
     recorder::{Recorder, Start},
 };
@@ -46,7 +45,11 @@ fn meta(i: i64) -> FrameMeta {
     FrameMeta {
         timecode: Some(QualifiedFrameTime::whole(i, FrameRate::FPS_60)),
         arrival: WorldTime::from_nanos(i * FRAME),
-        tracking: if i % 50 == 49 { Tracking::Lost } else { Tracking::Tracked },
+        tracking: if i % 50 == 49 {
+            Tracking::Lost
+        } else {
+            Tracking::Tracked
+        },
         ..FrameMeta::default()
     }
 }
@@ -56,7 +59,11 @@ fn data(i: i64) -> FrameData {
 }
 
 /// Writes `frames` frames; stops at the first refusal of the disk, as the recorder does.
-fn write(disk: &dyn Disk, folder: &Path, frames: i64) -> Option<(recordings::format::Finished, bool)> {
+fn write(
+    disk: &dyn Disk,
+    folder: &Path,
+    frames: i64,
+) -> Option<(recordings::format::Finished, bool)> {
     let mut writer = TakeWriter::create(disk, folder, info(), START).ok()?;
     let names: Vec<String> = (0..61).map(|i| format!("c{i}")).collect();
     let mut encoder = wire::Encoder::default();
@@ -68,7 +75,12 @@ fn write(disk: &dyn Disk, folder: &Path, frames: i64) -> Option<(recordings::for
             record.clear();
             let lost = i % 50 == 49;
             encoder.frame(&meta(i), (!lost).then(|| data(i)).as_ref(), &mut record);
-            writer.raw("livelinkface/127.0.0.1:1", ([10, 0, 0, 1], 7).into(), &record, nanos)?;
+            writer.raw(
+                "livelinkface/127.0.0.1:1",
+                ([10, 0, 0, 1], 7).into(),
+                &record,
+                nanos,
+            )?;
             writer.frame(&key(), &record, meta(i).timecode, nanos)?;
             writer.tick(nanos)?;
         }
@@ -135,14 +147,20 @@ fn any_prefix_of_a_take_opens_and_gives_the_frames_before_the_cut() {
         let len = 8 + (bytes.len() - 8) * step / 200;
         std::fs::write(&prefix, &bytes[..len]).unwrap();
         let frames = read(&prefix);
-        assert_eq!(frames, (0..frames.len() as i64).collect::<Vec<_>>(), "cut at {len}");
+        assert_eq!(
+            frames,
+            (0..frames.len() as i64).collect::<Vec<_>>(),
+            "cut at {len}"
+        );
         assert!(frames.len() >= most, "cut at {len}");
         most = frames.len();
         let mut player = Player::open(&prefix, 100.0, false, WorldTime::default()).unwrap();
         let mut played = 0;
         let end = WorldTime::from_nanos(i64::MAX / 2);
         player
-            .poll(end, |item| played += usize::from(matches!(item, Item::Frame { .. })))
+            .poll(end, |item| {
+                played += usize::from(matches!(item, Item::Frame { .. }))
+            })
             .unwrap();
         assert_eq!(played, frames.len());
     }
@@ -150,7 +168,10 @@ fn any_prefix_of_a_take_opens_and_gives_the_frames_before_the_cut() {
     assert!(matches!(Reader::open(dir.path()), Err(_)));
     std::fs::write(&prefix, b"not mcap at all").unwrap();
     let error = Reader::open(&prefix).err().unwrap().to_string();
-    assert!(error.contains("does not begin like an MCAP file"), "{error}");
+    assert!(
+        error.contains("does not begin like an MCAP file"),
+        "{error}"
+    );
 }
 
 #[test]
@@ -167,7 +188,11 @@ fn one_flipped_byte_costs_one_quarter_of_a_second_at_most() {
         copy[at] ^= 0x55;
         std::fs::write(&damaged, &copy).unwrap();
         let frames = read(&damaged);
-        assert!(frames.len() >= 600 - 32, "byte {at}: {} frames", frames.len());
+        assert!(
+            frames.len() >= 600 - 32,
+            "byte {at}: {} frames",
+            frames.len()
+        );
         assert!(frames.is_sorted());
     }
 }
@@ -382,7 +407,12 @@ fn a_full_disk_ends_the_take_valid_and_says_so() {
     let mut i = 0;
     while !recorder.has_ended() && i < 1_000_000 {
         let lost = i % 50 == 49;
-        tap.raw(&listener, ([10, 0, 0, 1], 7).into(), &[0; 319], meta(i).arrival);
+        tap.raw(
+            &listener,
+            ([10, 0, 0, 1], 7).into(),
+            &[0; 319],
+            meta(i).arrival,
+        );
         tap.frame(&key(), &meta(i), (!lost).then(|| data(i)).as_ref());
         i += 1;
         if i % 100 == 0 {
@@ -390,7 +420,9 @@ fn a_full_disk_ends_the_take_valid_and_says_so() {
             std::thread::park_timeout(std::time::Duration::from_millis(5));
         }
     }
-    let ended = recorder.stop("asked", WorldTime::from_nanos(i * FRAME), |_| ()).unwrap();
+    let ended = recorder
+        .stop("asked", WorldTime::from_nanos(i * FRAME), |_| ())
+        .unwrap();
     let trouble = ended.trouble.expect("it says why it ended");
     assert!(trouble.contains("write the take"), "{trouble}");
     assert!(ended.finished.complete);
@@ -419,7 +451,9 @@ fn recorded_is_received_before_the_stop() {
             tap.frame(&key(), &meta(i), (!lost).then(|| data(i)).as_ref());
         }
         assert_eq!(tap.accepted_frames(), sent as u64);
-        let ended = recorder.stop("asked", WorldTime::from_nanos(sent * FRAME), |_| ()).unwrap();
+        let ended = recorder
+            .stop("asked", WorldTime::from_nanos(sent * FRAME), |_| ())
+            .unwrap();
         // After the stop nothing is taken.
         tap.frame(&key(), &meta(sent), Some(&data(sent)));
         assert_eq!(ended.finished.info.frames(), sent as u64);
@@ -438,11 +472,18 @@ fn an_interrupted_take_is_recovered_once_and_never_over_another() {
     std::fs::write(dir.path().join("2026-11-30_Test_001.mcap.reserve"), b"room").unwrap();
     let entries = library::list(dir.path()).unwrap();
     assert_eq!(entries.len(), 2);
-    assert!(entries.iter().any(|e| e.status == library::Status::Interrupted));
+    assert!(
+        entries
+            .iter()
+            .any(|e| e.status == library::Status::Interrupted)
+    );
     let results = library::recover_all(dir.path());
     let recovery = results[0].as_ref().unwrap();
     let take = recovery.take.clone().unwrap();
-    assert_ne!(take, finished.path, "the finished take of that name is untouched");
+    assert_ne!(
+        take, finished.path,
+        "the finished take of that name is untouched"
+    );
     assert_eq!(read(&take).len() as u64, recovery.frames);
     assert!(recovery.frames > 40);
     assert_eq!(library::recover_all(dir.path()).len(), 0);
@@ -465,7 +506,9 @@ fn a_take_being_recorded_is_left_alone() {
     assert!(library::recover(recorder.part_path()).is_err());
     let entries = library::list(dir.path()).unwrap();
     assert_eq!(entries[0].status, library::Status::InProgress);
-    let ended = recorder.stop("asked", WorldTime::from_nanos(FRAME), |_| ()).unwrap();
+    let ended = recorder
+        .stop("asked", WorldTime::from_nanos(FRAME), |_| ())
+        .unwrap();
     assert!(ended.finished.complete);
     let entries = library::list(dir.path()).unwrap();
     assert_eq!(entries[0].status, library::Status::Empty);
@@ -497,10 +540,13 @@ fn the_player_keeps_time_loops_and_seeks() {
     let mut player = Player::open(&finished.path, 1.0, false, at(0.0)).unwrap();
     let target = hub::Timecode::parse("00:00:01:00", FrameRate::FPS_60).unwrap();
     let mut statics = 0;
-    assert!(player.seek(target, at(0.0), |item| {
-        statics += usize::from(matches!(item, Item::Static { .. }));
-    })
-    .unwrap());
+    assert!(
+        player
+            .seek(target, at(0.0), |item| {
+                statics += usize::from(matches!(item, Item::Static { .. }));
+            })
+            .unwrap()
+    );
     assert_eq!(statics, 1);
     let mut first = None;
     player

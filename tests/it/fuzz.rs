@@ -152,6 +152,8 @@ fn our_own_wire_takes_any_bytes() {
         }
         let meta = FrameMeta {
             timecode: Some(QualifiedFrameTime::whole(i64::from(i), FrameRate::FPS_60)),
+            source_time: (i % 2 == 0)
+                .then(|| hub::SourceTime::from_nanos(i64::from(i) * 16_666_667)),
             extra: vec![("k".into(), "v".into())],
             ..FrameMeta::default()
         };

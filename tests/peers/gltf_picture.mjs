@@ -141,8 +141,8 @@ async function scene(options) {
   key.shadow.mapSize.set(2048, 2048);
   key.shadow.radius = 5;
   key.shadow.blurSamples = 16;
-  key.shadow.normalBias = reach * 0.006;
-  key.shadow.bias = -0.0006;
+  key.shadow.normalBias = reach * 0.014;
+  key.shadow.bias = -0.001;
   const wide = Math.max(reach, onFace ? reach * 1.6 : size.length() * 0.6);
   stage.add(key, key.target);
   const rim = new THREE.DirectionalLight(0x9db8ff, 0.8);
@@ -208,7 +208,7 @@ async function scene(options) {
   ink.fillStyle = '#a58a66';
   ink.font = `${Math.round(label * 0.5)}px "Liberation Sans", "DejaVu Sans", sans-serif`;
   const title = `${options.title}   ${duration.toFixed(3)} s${typeof start === 'string' ? `   from ${start}` : ''}   three.js r${THREE.REVISION}`;
-  ink.fillText(title, gap * 2, sheet.height - label / 2 - gap / 2);
+  ink.fillText(title, gap * 2, sheet.height - label / 2 - gap / 2, sheet.width - gap * 4);
   return { png: sheet.toDataURL('image/png').split(',')[1], width: sheet.width, height: sheet.height, times, duration, contrast };
 
   /** A dark wall with a warm pool of light behind the head. */

@@ -73,6 +73,10 @@ pub struct Session {
     pub label: fn(f64) -> Option<f64>,
     /// How far behind now the reader reads.
     pub offset_secs: f64,
+    /// When a datagram that entered the network at a time comes out of it: holds, queues, other ways.
+    pub route: fn(f64) -> f64,
+    /// Frames per second of phone and timecode.
+    pub rate: FrameRate,
 }
 
 /// What a reader at 90 Hz saw.
@@ -90,6 +94,8 @@ pub struct Report {
     pub max_still_secs: f64,
     /// Largest step forward of the performer's time between two reads, in seconds.
     pub max_ahead_secs: f64,
+    /// Largest change of a curve between two reads; the signal itself moves by at most 0.03.
+    pub max_jump: f64,
     /// Share of reads between two frames or on one.
     pub good_share: f64,
     /// Lost as counted by the client.
@@ -104,7 +110,7 @@ pub struct Report {
 /// Never for a name and settings that are constants of this file.
 pub fn run(session: &Session) -> Report {
     let name = SubjectName::new("sim").expect("a constant name");
-    let rate = FrameRate::FPS_60;
+    let rate = session.rate;
     let mut client = Client::default();
     client.set_default_settings(SourceSettings {
         world_offset_secs: session.offset_secs,
@@ -117,6 +123,7 @@ pub fn run(session: &Session) -> Report {
     let mut report = Report::default();
     let (mut frame, mut read) = (0i64, 0i64);
     let (mut squares, mut good) = (0.0, 0u64);
+    let mut before: Option<[f32; 2]> = None;
     let (mut shown, mut shown_since): (Option<f64>, f64) = (None, 0.0);
     let read_rate = FrameRate::FPS_90;
     let end = (session.secs * 1e9) as i64;
@@ -137,12 +144,14 @@ pub fn run(session: &Session) -> Report {
         } else if next_frame == now {
             frame += 1;
             if let Some(label) = (session.label)(t) {
-                let time = QualifiedFrameTime::from_nanos(
-                    (label * 1e9).round() as i64,
-                    rate,
-                    hub::DropFrame::NonDrop,
-                );
-                network.push(now + BASE_DELAY_NANOS, &datagram("sim", time, t));
+                // As the phone counts: in whole frames and a fraction of its own rate.
+                let frames = label * rate.hertz();
+                let time = QualifiedFrameTime {
+                    sub_frame: (frames.fract() as f32).clamp(0.0, 0.999_999),
+                    ..QualifiedFrameTime::whole(frames as i64, rate)
+                };
+                let out = ((session.route)(t) * 1e9).round() as i64;
+                network.push(out.max(now) + BASE_DELAY_NANOS, &datagram("sim", time, t));
             }
         } else {
             read += 1;
@@ -155,15 +164,13 @@ pub fn run(session: &Session) -> Report {
             if t < 1.0 {
                 continue;
             }
-            look(
-                &mut report,
-                &answer,
-                &out,
-                t,
-                session.offset_secs,
-                &mut shown,
-                &mut shown_since,
-            );
+            look(&mut report, &answer, &out, t, &mut shown, &mut shown_since);
+            let values = [out.data.properties[0], out.data.properties[1]];
+            if let Some(before) = before.replace(values) {
+                for (a, b) in before.iter().zip(values) {
+                    report.max_jump = report.max_jump.max(f64::from((a - b).abs()));
+                }
+            }
             let expected = truth(t - session.offset_secs - BASE_DELAY_NANOS as f64 / 1e9);
             let error = out.data.properties[..2]
                 .iter()
@@ -199,7 +206,6 @@ fn look(
     answer: &Evaluation,
     out: &Evaluated,
     t: f64,
-    offset: f64,
     shown: &mut Option<f64>,
     since: &mut f64,
 ) {
@@ -209,7 +215,6 @@ fn look(
         *shown = None;
         return;
     }
-    let _ = offset;
     let performed = f64::from(out.data.properties[2]) * 1000.0;
     if let Some(before) = *shown {
         report.max_back_secs = report.max_back_secs.max(before - performed);

@@ -18,7 +18,7 @@ use std::{
 use anyhow::Context as _;
 use hub::{
     FrameData, FrameMeta, StaticData, SubjectKey, SubjectState, WorldTime,
-    client::{Client, SourceSettings, StaticOutcome},
+    client::{Client, PushOutcome, SourceSettings, StaticOutcome},
 };
 use recordings::{
     format::{SubjectSummary, TakeInfo},
@@ -123,8 +123,11 @@ impl Sink for LiveSink<'_> {
 
     fn frame(&mut self, key: &SubjectKey, meta: &FrameMeta, data: Option<&FrameData>) {
         let shared = &mut *self.shared;
-        shared.client.push_frame(key, meta, data);
-        if let Some(tap) = &shared.tap {
+        let outcome = shared.client.push_frame(key, meta, data);
+        // What is late or double for live use is recorded; what is no frame at all is only in the raw datagrams.
+        if let Some(tap) = &shared.tap
+            && !matches!(outcome, PushOutcome::Refused(_))
+        {
             tap.frame(key, meta, data);
         }
         if let Some(observer) = &mut shared.observer {
@@ -329,9 +332,9 @@ impl Live {
                     source: s.key().source.to_string(),
                     name: s.key().name.to_string(),
                     lost: now.lost.saturating_sub(before.lost),
-                    late: now.late - before.late,
-                    duplicate: now.duplicate - before.duplicate,
-                    refused: now.refused_total() - before.refused_total(),
+                    late: now.late.saturating_sub(before.late),
+                    duplicate: now.duplicate.saturating_sub(before.duplicate),
+                    refused: now.refused_total().saturating_sub(before.refused_total()),
                     ..SubjectSummary::default()
                 }
             })

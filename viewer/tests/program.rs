@@ -52,7 +52,10 @@ impl Listener {
         let mut line = String::new();
         let addr = loop {
             line.clear();
-            assert!(out.read_line(&mut line).unwrap() > 0, "it ended before it listened");
+            assert!(
+                out.read_line(&mut line).unwrap() > 0,
+                "it ended before it listened"
+            );
             let event: Value = serde_json::from_str(&line).unwrap();
             if event["event"] == "listening" {
                 assert_eq!(event["source"], "livelinkface");
@@ -118,7 +121,10 @@ fn help_version_and_wrong_usage_have_their_exit_codes() {
     let missing = run(&["take", "verify", "no/such/take.mcap", "--json"]);
     assert_eq!(missing.status.code(), Some(1));
     let message = event(&lines(&missing), "error")["message"].clone();
-    assert!(message.as_str().unwrap().contains("no/such/take.mcap"), "{message}");
+    assert!(
+        message.as_str().unwrap().contains("no/such/take.mcap"),
+        "{message}"
+    );
 }
 
 #[test]
@@ -128,18 +134,28 @@ fn a_port_in_use_is_an_error_that_names_a_free_one() {
     let out = run(&["serve", "--source", &format!("livelinkface={addr}")]);
     assert_eq!(out.status.code(), Some(1));
     let text = String::from_utf8_lossy(&out.stderr);
-    assert!(text.contains(&addr.port().to_string()) && text.contains("listen on port"), "{text}");
+    assert!(
+        text.contains(&addr.port().to_string()) && text.contains("listen on port"),
+        "{text}"
+    );
 }
 
 #[test]
 fn a_broken_stage_file_names_its_line() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("stage.toml");
-    std::fs::write(&path, "[[source]]\nkind = \"livelinkface\"\nlisten = \"nowhere\"\n").unwrap();
+    std::fs::write(
+        &path,
+        "[[source]]\nkind = \"livelinkface\"\nlisten = \"nowhere\"\n",
+    )
+    .unwrap();
     let out = run(&["serve", "--stage", path.to_str().unwrap()]);
     assert_eq!(out.status.code(), Some(1));
     let text = String::from_utf8_lossy(&out.stderr);
-    assert!(text.contains("line 3") && text.contains("stage.toml"), "{text}");
+    assert!(
+        text.contains("line 3") && text.contains("stage.toml"),
+        "{text}"
+    );
 }
 
 #[test]
@@ -148,7 +164,13 @@ fn every_way_to_stop_gives_the_same_finished_take() {
         let dir = tempfile::tempdir().unwrap();
         let out = dir.path().to_str().unwrap();
         let listener = Listener::start(&[
-            "record", "--source", "livelinkface=127.0.0.1:0", "--slate", "Stop", "--out", out,
+            "record",
+            "--source",
+            "livelinkface=127.0.0.1:0",
+            "--slate",
+            "Stop",
+            "--out",
+            out,
         ]);
         let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
         for i in 0..120 {
@@ -159,7 +181,11 @@ fn every_way_to_stop_gives_the_same_finished_take() {
         listener.signal(signal);
         let (code, lines) = listener.end();
         let take = event(&lines, "take");
-        assert_eq!((code, &take["frames"], &take["lost"]), (0, &120.into(), &0.into()), "{signal}");
+        assert_eq!(
+            (code, &take["frames"], &take["lost"]),
+            (0, &120.into(), &0.into()),
+            "{signal}"
+        );
         assert_eq!(take["verified"], true);
         let path = take["path"].as_str().unwrap();
         assert!(path.ends_with("_Stop_001.mcap"), "{path} {number}");
@@ -194,12 +220,28 @@ fn serve_stops_cleanly_and_reports_states() {
 #[test]
 fn a_demo_runs_on_real_datagrams_and_loses_nothing() {
     let dir = tempfile::tempdir().unwrap();
-    let out = run(&["demo", "--seconds", "2", "--no-window", "--json", "--out", dir.path().to_str().unwrap()]);
-    assert_eq!(out.status.code(), Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+    let out = run(&[
+        "demo",
+        "--seconds",
+        "2",
+        "--no-window",
+        "--json",
+        "--out",
+        dir.path().to_str().unwrap(),
+    ]);
+    assert_eq!(
+        out.status.code(),
+        Some(0),
+        "{}",
+        String::from_utf8_lossy(&out.stderr)
+    );
     let lines = lines(&out);
     let demo = event(&lines, "demo");
     assert_eq!(demo["sent"], 120);
-    assert_eq!((&demo["received"], &demo["recorded"], &demo["lost"]), (&120.into(), &120.into(), &0.into()));
+    assert_eq!(
+        (&demo["received"], &demo["recorded"], &demo["lost"]),
+        (&120.into(), &120.into(), &0.into())
+    );
     for file in demo["files"].as_array().unwrap() {
         assert!(Path::new(file.as_str().unwrap()).is_file());
     }
@@ -210,19 +252,34 @@ fn a_take_played_into_a_hub_is_the_same_performance() {
     let dir = tempfile::tempdir().unwrap();
     let folder = |name: &str| dir.path().join(name).to_str().unwrap().to_owned();
     let first = run(&["demo", "--seconds", "2", "--json", "--out", &folder("a")]);
-    let take = event(&lines(&first), "demo")["take"].as_str().unwrap().to_owned();
+    let take = event(&lines(&first), "demo")["take"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let listener = Listener::start(&[
-        "record", "--source", "livelinkface=127.0.0.1:0", "--slate", "Again", "--out", &folder("b"),
+        "record",
+        "--source",
+        "livelinkface=127.0.0.1:0",
+        "--slate",
+        "Again",
+        "--out",
+        &folder("b"),
     ]);
     let played = run(&["play", &take, "--to", &listener.addr.to_string(), "--json"]);
     assert_eq!(event(&lines(&played), "played")["frames"], 120);
     std::thread::sleep(Duration::from_millis(200));
     listener.signal("-INT");
     let (_, recorded) = listener.end();
-    let again = event(&recorded, "take")["path"].as_str().unwrap().to_owned();
+    let again = event(&recorded, "take")["path"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let csv = |take: &str, out: &str| {
         let done = run(&["export", take, "--format", "csv", "--out", out, "--json"]);
-        let path = event(&lines(&done), "export")["path"].as_str().unwrap().to_owned();
+        let path = event(&lines(&done), "export")["path"]
+            .as_str()
+            .unwrap()
+            .to_owned();
         std::fs::read_to_string(path).unwrap()
     };
     assert_eq!(csv(&take, &folder("a")), csv(&again, &folder("b")));
@@ -232,7 +289,13 @@ fn a_take_played_into_a_hub_is_the_same_performance() {
 fn kill_once(folder: &Path, after: Duration) -> (u64, u64) {
     let out = folder.to_str().unwrap();
     let mut listener = Listener::start(&[
-        "record", "--source", "livelinkface=127.0.0.1:0", "--slate", "Kill", "--out", out,
+        "record",
+        "--source",
+        "livelinkface=127.0.0.1:0",
+        "--slate",
+        "Kill",
+        "--out",
+        out,
     ]);
     let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
     let started = Instant::now();
@@ -256,9 +319,14 @@ fn kill_once(folder: &Path, after: Duration) -> (u64, u64) {
     assert!(path.ends_with("_Kill_001.mcap"), "{path}");
     let verify = run(&["take", "verify", path, "--json"]);
     assert_eq!(verify.status.code(), Some(0));
-    let frames = event(&self::lines(&verify), "verified")["frames"].as_u64().unwrap();
+    let frames = event(&self::lines(&verify), "verified")["frames"]
+        .as_u64()
+        .unwrap();
     assert!(frames <= sent);
-    let left: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|e| e.unwrap().path()).collect();
+    let left: Vec<PathBuf> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .collect();
     assert_eq!(left.len(), 1, "{left:?}");
     (safe, frames)
 }
@@ -288,11 +356,20 @@ fn a_killed_recording_loses_at_most_the_last_second() {
                     .unwrap()
             })
             .collect();
-        threads.into_iter().flat_map(|t| t.join().unwrap()).collect()
+        threads
+            .into_iter()
+            .flat_map(|t| t.join().unwrap())
+            .collect()
     });
     assert_eq!(totals.len() as u64, kills);
     for (safe, frames) in &totals {
-        assert!(frames >= safe, "{frames} recovered, {safe} were a second old");
+        assert!(
+            frames >= safe,
+            "{frames} recovered, {safe} were a second old"
+        );
     }
-    println!("{kills} kills: {} frames recovered", totals.iter().map(|t| t.1).sum::<u64>());
+    println!(
+        "{kills} kills: {} frames recovered",
+        totals.iter().map(|t| t.1).sum::<u64>()
+    );
 }

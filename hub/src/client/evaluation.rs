@@ -15,8 +15,8 @@ use crate::{
 use super::{
     buffer::Slot,
     interpolate::blend_towards,
-    settings::{SourceSettings, StallPolicy, nanos},
-    stream::{Stall, Stream},
+    settings::{StallPolicy, nanos},
+    stream::Stream,
 };
 
 /// When to evaluate.
@@ -119,13 +119,8 @@ impl Axis {
     }
 }
 
-pub(super) fn evaluate(
-    stream: &Stream,
-    settings: &SourceSettings,
-    at: At,
-    now: WorldTime,
-    out: &mut Evaluated,
-) -> Evaluation {
+pub(super) fn evaluate(stream: &Stream, at: At, now: WorldTime, out: &mut Evaluated) -> Evaluation {
+    let settings = &stream.settings;
     let mut answer = Evaluation {
         generation: stream.generation,
         ..Evaluation::default()
@@ -136,8 +131,9 @@ pub(super) fn evaluate(
             let Some(offset) = stream.world_offset_nanos() else {
                 return answer;
             };
-            let time = world.as_nanos() - nanos(settings.world_offset_secs) - offset;
-            (Axis::Key, time)
+            let time =
+                (world.as_nanos() - nanos(settings.world_offset_secs)).saturating_sub(offset);
+            (Axis::Key, time.max(stream.floor_key))
         }
         At::Source(time) => (Axis::Key, time.as_nanos()),
         At::Timecode(timecode) => {
@@ -155,8 +151,8 @@ pub(super) fn evaluate(
         return answer;
     };
     let secs = |n: i64| n as f64 / 1e9;
-    answer.from_oldest_secs = secs(time - oldest_at);
-    answer.to_newest_secs = secs(newest_at - time);
+    answer.from_oldest_secs = secs(time.saturating_sub(oldest_at));
+    answer.to_newest_secs = secs(newest_at.saturating_sub(time));
 
     // The slots at and after the time; `split` is the first one later than it.
     let split = match axis {
@@ -181,16 +177,25 @@ pub(super) fn evaluate(
         (None, None) => return answer,
         (None, Some(first)) => {
             take(out, first);
-            let by = axis.of(first).unwrap_or(time) - time;
+            let by = axis.of(first).unwrap_or(time).saturating_sub(time);
             Quality::Early {
                 frame: first.number,
+                by_secs: secs(by),
+            }
+        }
+        // Only the anchor can lie after the time asked: the buffer no longer reaches back that far.
+        (Some(a), _) if axis.of(a).is_some_and(|at| at > time) => {
+            take(out, a);
+            let by = axis.of(a).unwrap_or(time).saturating_sub(time);
+            Quality::Early {
+                frame: a.number,
                 by_secs: secs(by),
             }
         }
         (Some(a), after) => {
             take(out, a);
             let a_at = axis.of(a).unwrap_or(time);
-            let age = (time - a_at).max(0);
+            let age = time.saturating_sub(a_at).max(0);
             let bridge = nanos(settings.stall.bridge_secs);
             match after.and_then(|b| Some((b, axis.of(b)?))) {
                 _ if age == 0 => Quality::Exact { frame: a.number },
@@ -248,25 +253,26 @@ fn hold(stream: &Stream, policy: &StallPolicy, age: i64, data: &mut FrameData) {
 /// Just after a stall, fades from the pose the stall ended with to live.
 fn recover(stream: &Stream, policy: &StallPolicy, axis: Axis, time: i64, out: &mut Evaluated) {
     let span = nanos(policy.recover_secs);
-    let Some(Stall { last, until, age }) = stream.stall.as_deref() else {
-        return;
-    };
-    let Some(ended_at) = axis.of(until) else {
-        return;
-    };
-    let since = time - ended_at;
-    if *age <= nanos(policy.bridge_secs) || !(0..span).contains(&since) {
-        return;
+    for stall in &stream.stalls {
+        let (until, age) = match axis {
+            Axis::Key => (Some(stall.until_key), stall.age),
+            Axis::Timecode => (stall.until_timecode, stall.age),
+            Axis::Arrival => (Some(stall.until_arrival), stall.age_arrival),
+        };
+        let since = until.map_or(i64::MAX, |u| time.saturating_sub(u));
+        if age < 0 || !(0..span).contains(&since) {
+            continue;
+        }
+        out.scratch.clone_from(&stall.last);
+        hold(stream, policy, age, &mut out.scratch);
+        let live_share = smoothstep(since as f64 / span as f64);
+        blend_towards(
+            &mut out.data,
+            &out.scratch,
+            1.0 - live_share,
+            &stream.statics,
+        );
     }
-    out.scratch.clone_from(last);
-    hold(stream, policy, *age, &mut out.scratch);
-    let live_share = smoothstep(since as f64 / span as f64);
-    blend_towards(
-        &mut out.data,
-        &out.scratch,
-        1.0 - live_share,
-        &stream.statics,
-    );
 }
 
 /// 3x² − 2x³ on 0..1: starts and ends without speed.

@@ -59,10 +59,8 @@ pub enum PushOutcome {
     Duplicate,
     /// Too old to be put anywhere.
     Late,
-    /// Not acceptable.
+    /// Not acceptable; [`Refusal::NoStatic`] when no static data has come for that subject.
     Refused(Refusal),
-    /// No such subject: static data has to come first.
-    Unknown,
 }
 
 /// A subject's place in the client, stable until it is removed. Saves the look-up by name.
@@ -98,7 +96,6 @@ static DEFAULT_SETTINGS: LazyLock<SourceSettings> = LazyLock::new(SourceSettings
 #[derive(Clone, Copy)]
 pub struct SubjectView<'a> {
     stream: &'a Stream,
-    settings: &'a SourceSettings,
 }
 
 impl Client {
@@ -112,12 +109,32 @@ impl Client {
 
     /// Settings for sources that have none of their own.
     pub fn set_default_settings(&mut self, settings: SourceSettings) {
-        self.default_settings = Some(settings.sanitized());
+        let settings = settings.sanitized();
+        self.default_settings = Some(settings);
+        for stream in self
+            .entries
+            .iter_mut()
+            .filter_map(|e| e.stream.as_deref_mut())
+        {
+            if !self.settings.contains_key(&stream.key.source) {
+                stream.settings = settings;
+            }
+        }
     }
 
     /// Settings of one source.
     pub fn set_settings(&mut self, source: SourceId, settings: SourceSettings) {
-        self.settings.insert(source, settings.sanitized());
+        let settings = settings.sanitized();
+        for stream in self
+            .entries
+            .iter_mut()
+            .filter_map(|e| e.stream.as_deref_mut())
+        {
+            if stream.key.source == source {
+                stream.settings = settings;
+            }
+        }
+        self.settings.insert(source, settings);
     }
 
     /// The settings in force for a source.
@@ -163,12 +180,18 @@ impl Client {
         }
         statics.validate()?;
         if self.by_key.len() >= self.limits.max_subjects {
+            self.forget_longest_gone(now);
+        }
+        if self.by_key.len() >= self.limits.max_subjects {
             return Err(StaticFault::TooManySubjects {
                 limit: self.limits.max_subjects,
             });
         }
-        let conflict = self.by_name.contains_key(&key.name);
-        let stream = Box::new(Stream::new(key.clone(), statics.clone(), now, conflict));
+        // Also when nobody plays that name but another subject waits for it: only the operator decides.
+        let conflict = self.by_key.keys().any(|k| k.name == key.name);
+        let settings = *self.settings(&key.source);
+        let stream = Stream::new(key.clone(), statics.clone(), now, conflict, settings);
+        let stream = Box::new(stream);
         let id = if let Some(index) = self.free.pop() {
             let entry = &mut self.entries[index as usize];
             entry.stream = Some(stream);
@@ -212,7 +235,7 @@ impl Client {
     ) -> PushOutcome {
         let Some(id) = self.find(key) else {
             self.unknown_frames += 1;
-            return PushOutcome::Unknown;
+            return PushOutcome::Refused(Refusal::NoStatic);
         };
         self.push_frame_at(id, meta, data)
     }
@@ -230,18 +253,13 @@ impl Client {
             .filter(|e| e.epoch == id.epoch)
         else {
             self.unknown_frames += 1;
-            return PushOutcome::Unknown;
+            return PushOutcome::Refused(Refusal::NoStatic);
         };
         let Some(stream) = entry.stream.as_deref_mut() else {
             self.unknown_frames += 1;
-            return PushOutcome::Unknown;
+            return PushOutcome::Refused(Refusal::NoStatic);
         };
-        let settings = self
-            .settings
-            .get(&stream.key.source)
-            .or(self.default_settings.as_ref())
-            .unwrap_or(&DEFAULT_SETTINGS);
-        stream.push(meta, data, settings)
+        stream.push(meta, data)
     }
 
     /// Forgets a subject. Another one of that name does not take over by itself.
@@ -256,7 +274,24 @@ impl Client {
         entry.stream = None;
         entry.epoch += 1;
         self.free.push(id.index);
+        if !self.by_key.keys().any(|k| k.source == key.source) {
+            self.settings.remove(&key.source);
+        }
         true
+    }
+
+    /// When all places are taken, the subject that has been silent longest gives way, if that is a minute.
+    fn forget_longest_gone(&mut self, now: WorldTime) {
+        let gone = self
+            .entries
+            .iter()
+            .filter_map(|e| e.stream.as_deref())
+            .min_by_key(|s| s.last_arrival())
+            .filter(|s| now - s.last_arrival() > 60 * crate::time::NANOS_PER_SEC)
+            .map(|s| s.key.clone());
+        if let Some(key) = gone {
+            self.remove(&key);
+        }
     }
 
     /// Lets this subject play under its name; a subject that did so becomes the conflicting one.
@@ -313,10 +348,7 @@ impl Client {
         out: &mut Evaluated,
     ) -> Evaluation {
         match self.stream(id) {
-            Some(stream) if stream.enabled => {
-                let settings = self.settings(&stream.key.source);
-                evaluation::evaluate(stream, settings, at, now, out)
-            }
+            Some(stream) if stream.enabled => evaluation::evaluate(stream, at, now, out),
             _ => Evaluation::default(),
         }
     }
@@ -325,23 +357,23 @@ impl Client {
     pub fn subjects(&self) -> impl Iterator<Item = SubjectView<'_>> {
         self.entries.iter().filter_map(|e| {
             let stream = e.stream.as_deref()?;
-            Some(SubjectView {
-                stream,
-                settings: self.settings(&stream.key.source),
-            })
+            Some(SubjectView { stream })
         })
     }
 
     /// One subject.
     pub fn subject(&self, key: &SubjectKey) -> Option<SubjectView<'_>> {
-        let stream = self.stream(self.find(key)?)?;
+        self.view(self.find(key)?)
+    }
+
+    /// One subject whose place is known.
+    pub fn view(&self, id: SubjectId) -> Option<SubjectView<'_>> {
         Some(SubjectView {
-            stream,
-            settings: self.settings(&key.source),
+            stream: self.stream(id)?,
         })
     }
 
-    /// Frames pushed for subjects that do not exist: static data had not come.
+    /// Frames refused because no static data had come for their subject ([`Refusal::NoStatic`]).
     pub fn unknown_frames(&self) -> u64 {
         self.unknown_frames
     }
@@ -370,7 +402,7 @@ impl<'a> SubjectView<'a> {
 
     /// State in one word.
     pub fn state(&self, now: WorldTime) -> SubjectState {
-        self.stream.state(now, self.settings)
+        self.stream.state(now)
     }
 
     /// What happened to its frames.

@@ -44,7 +44,8 @@ pub struct SourceSettings {
     pub timecode_offset_frames: f64,
     /// How many frames before the newest a latest evaluation reads. Default 0.
     pub latest_offset_frames: u32,
-    /// A frame older than the newest by more than this many seconds is too late. Default 0.25.
+    /// A frame older than the newest by more than this many seconds, or ten usual distances between frames
+    /// if that is more, is too late. Default 0.25.
     pub reorder_secs: f64,
     /// Seconds without a frame until a subject is unresponsive. Default 0.5.
     pub unresponsive_secs: f64,
@@ -85,7 +86,10 @@ impl SourceSettings {
             -10.0,
             60.0,
         );
-        clean(&mut self.timecode_offset_frames, 0.0, -10_000.0, 10_000.0);
+        // A day of frames: a phone whose timecode is its uptime can be aligned too.
+        clean(&mut self.timecode_offset_frames, 0.0, -11e6, 11e6);
+        // What is read must still be there.
+        self.max_secs = self.max_secs.max(self.world_offset_secs + 0.5);
         clean(&mut self.reorder_secs, default.reorder_secs, 0.0, 60.0);
         clean(
             &mut self.unresponsive_secs,

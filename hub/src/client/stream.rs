@@ -1,6 +1,6 @@
 //! One subject's stream: its static data, its buffer, its clock and its numbers.
 
-use std::sync::Arc;
+use std::{collections::VecDeque, sync::Arc};
 
 use crate::{
     clock::{ClockEstimator, RunningMinOffset},
@@ -10,23 +10,38 @@ use crate::{
     static_data::{StaticBody, StaticData},
     subject::SubjectKey,
     time::{NANOS_PER_SEC, SourceTime, WorldTime},
-    timecode::QualifiedFrameTime,
+    timecode::{DropFrame, QualifiedFrameTime},
 };
 
 use super::{
     PushOutcome,
-    buffer::{Buffer, Inserted, Slot},
+    buffer::{Buffer, Inserted},
     settings::{SourceSettings, nanos},
-    timeline::{Placement, Timeline, nearest_day},
+    timeline::{Placement, Timeline},
 };
 
-/// A gap that has ended: what was last seen, when it ended, how long it was.
+/// Most ended stalls remembered: a reader far behind now meets them one after the other.
+const MAX_STALLS: usize = 4;
+/// Most bytes of frames kept per subject, whatever the settings say.
+const MAX_BUFFER_BYTES: usize = 16 << 20;
+/// A hold, or a change of the clock estimate, beyond this would be seen as a jump when it ends.
+const VISIBLE_NANOS: i64 = 50_000_000;
+
+/// A time in which readers had to hold, now over: what they showed, and when live began again.
 #[derive(Debug, Default)]
 pub(super) struct Stall {
+    /// The last values before it.
     pub(super) last: FrameData,
-    /// The frame that ended it; only its times are used.
-    pub(super) until: Slot,
+    /// Where live begins again, on the subject's axis.
+    pub(super) until_key: i64,
+    /// The same on the timecode axis, if there is one.
+    pub(super) until_timecode: Option<i64>,
+    /// When the first frame after it arrived.
+    pub(super) until_arrival: i64,
+    /// Nanoseconds for which a reader of the subject's axis held.
     pub(super) age: i64,
+    /// Nanoseconds for which a reader of the newest frame held.
+    pub(super) age_arrival: i64,
 }
 
 #[derive(Debug)]
@@ -36,7 +51,10 @@ pub(super) struct Stream {
     pub(super) rest: Option<FrameData>,
     pub(super) generation: u32,
     pub(super) buffer: Buffer,
-    pub(super) stall: Option<Box<Stall>>,
+    pub(super) stalls: VecDeque<Box<Stall>>,
+    /// Readers have been shown this key; they must not be taken back before it.
+    pub(super) floor_key: i64,
+    pub(super) settings: SourceSettings,
     counts: Counts,
     pub(super) latency: Latency,
     pub(super) enabled: bool,
@@ -70,12 +88,38 @@ fn rest_of(statics: &StaticData) -> Option<FrameData> {
     })
 }
 
+/// Lengths of a day of this timecode: packets of fractional rates do not tell whether labels are dropped.
+fn days_of(t: QualifiedFrameTime) -> [i64; 2] {
+    let day = |drop| t.rate.nanos_of(t.rate.frames_per_day(drop));
+    let other = if t.rate.has_drop_frame() {
+        match t.drop {
+            DropFrame::Drop => DropFrame::NonDrop,
+            DropFrame::NonDrop => DropFrame::Drop,
+        }
+    } else {
+        t.drop
+    };
+    [day(t.drop), day(other)]
+}
+
+/// Quaternions a little off unit length, as some devices send, are brought to it once.
+fn normalize(data: &mut FrameData) {
+    for t in data.transforms_mut() {
+        let length = t.rotation.length_squared();
+        if (length - 1.0).abs() > 1e-6 {
+            // `check` has refused everything outside 0.25..4.
+            t.rotation = t.rotation * length.sqrt().recip();
+        }
+    }
+}
+
 impl Stream {
     pub(super) fn new(
         key: SubjectKey,
         statics: StaticData,
         now: WorldTime,
         conflict: bool,
+        settings: SourceSettings,
     ) -> Self {
         Self {
             key,
@@ -83,7 +127,9 @@ impl Stream {
             statics: Arc::new(statics),
             generation: 1,
             buffer: Buffer::default(),
-            stall: None,
+            stalls: VecDeque::new(),
+            floor_key: i64::MIN,
+            settings,
             counts: Counts::default(),
             latency: Latency::default(),
             enabled: true,
@@ -109,20 +155,20 @@ impl Stream {
         self.statics = Arc::new(statics);
         self.generation += 1;
         self.buffer.clear();
-        self.stall = None;
+        self.stalls.clear();
+        self.floor_key = i64::MIN;
         self.timeline.reset();
+        self.clock.reset();
+        self.interval = Interval::default();
+        self.max_sequence = None;
         self.settled = None;
         self.newest_timecode_nanos = None;
     }
 
-    pub(super) fn push(
-        &mut self,
-        meta: &FrameMeta,
-        data: Option<&FrameData>,
-        settings: &SourceSettings,
-    ) -> PushOutcome {
+    pub(super) fn push(&mut self, meta: &FrameMeta, data: Option<&FrameData>) -> PushOutcome {
+        self.last_arrival = self.last_arrival.max(meta.arrival);
         match self.check(meta, data) {
-            Ok(()) => self.insert(meta, data, settings),
+            Ok(()) => self.insert(meta, data),
             Err(refusal) => {
                 self.counts.refused[refusal.index()] += 1;
                 PushOutcome::Refused(refusal)
@@ -138,6 +184,11 @@ impl Stream {
                 return Err(Refusal::BadTimecode);
             }
         }
+        // 36 years of nanoseconds: sums of a few such times cannot overflow.
+        let too_far = |t: SourceTime| t.as_nanos().unsigned_abs() > 1 << 60;
+        if meta.source_time.is_some_and(too_far) {
+            return Err(Refusal::BadTimecode);
+        }
         match data {
             Some(data) => data.check(&self.statics),
             None if meta.tracking == Tracking::Lost => Ok(()),
@@ -145,27 +196,28 @@ impl Stream {
         }
     }
 
-    fn insert(
-        &mut self,
-        meta: &FrameMeta,
-        data: Option<&FrameData>,
-        settings: &SourceSettings,
-    ) -> PushOutcome {
-        if self.is_repeated(meta.sequence) {
+    fn insert(&mut self, meta: &FrameMeta, data: Option<&FrameData>) -> PushOutcome {
+        let settings = self.settings;
+        let arrival = meta.arrival.as_nanos();
+        let timecode = meta.timecode.map(|t| (t.as_nanos(), days_of(t)));
+        let untimed = meta.source_time.is_none() && timecode.is_none();
+        // With a time of its own a frame is told by it; the number alone could come from a sender begun anew.
+        if untimed && self.is_repeated(meta.sequence) {
             self.counts.duplicate += 1;
             return PushOutcome::Duplicate;
         }
-        let arrival = meta.arrival.as_nanos();
-        let timecode = meta.timecode.map(|t| (t.as_nanos(), t.day_nanos()));
-        let (raw, day) = match (meta.source_time, timecode) {
-            (Some(source), _) => (source.as_nanos(), None),
-            (None, Some((nanos, day))) => (nanos, Some(day)),
-            (None, None) => (arrival, None),
+        let (raw, days) = match (meta.source_time, &timecode) {
+            (Some(source), _) => (source.as_nanos(), &[][..]),
+            (None, Some((nanos, days))) => (*nanos, &days[..]),
+            // Two untimed frames of one batch are one after the other.
+            (None, None) => {
+                let newest = self.buffer.newest().map_or(i64::MIN, |s| s.key);
+                (arrival.max(newest.saturating_add(1)), &[][..])
+            }
         };
-        self.last_arrival = self.last_arrival.max(meta.arrival);
-        self.rate.count(arrival);
-        let reorder = nanos(settings.reorder_secs);
-        let key = match self.timeline.place(raw, day, arrival, reorder) {
+        let reorder = self.reorder_nanos();
+        let offset = self.clock.offset_nanos();
+        let key = match self.timeline.place(raw, days, arrival, offset, reorder) {
             Placement::At(key) => key,
             Placement::Step { key, offset_nanos } => {
                 self.step(key, offset_nanos);
@@ -176,28 +228,31 @@ impl Stream {
                 return PushOutcome::Late;
             }
         };
-        let timecode_nanos = timecode.map(|(tc, day)| {
-            if meta.source_time.is_none() {
-                key
-            } else {
+        let timecode_nanos = timecode.map(|(tc, [day, _])| match meta.source_time {
+            None => key,
+            Some(_) => {
                 let near = self.newest_timecode_nanos.unwrap_or(tc);
-                nearest_day(tc, Some(day), near)
+                tc + (near - tc + day / 2).div_euclid(day) * day
             }
         });
         // Before the insertion drops old frames: what they tell of gaps must be counted first.
         self.settle(key.saturating_sub(reorder), meta.sequence.is_some());
         let previous = self.buffer.newest().map(|s| (s.key, s.meta.arrival));
-        let previous_data = self.buffer.newest_with_data().map(|s| s.key);
+        let before = self
+            .buffer
+            .newest_with_data()
+            .map(|s| (s.key, s.meta.arrival));
         let number = self.next_number;
         let inserted =
             self.buffer
-                .insert(key, settings.max_frames, nanos(settings.max_secs), |slot| {
+                .insert(key, self.max_frames(), nanos(settings.max_secs), |slot| {
                     slot.number = number;
                     slot.timecode_nanos = timecode_nanos;
                     slot.has_data = data.is_some();
                     slot.meta.clone_from(meta);
                     if let Some(data) = data {
                         slot.data.clone_from(data);
+                        normalize(&mut slot.data);
                     }
                 });
         match inserted {
@@ -209,6 +264,7 @@ impl Stream {
                 self.counts.late += 1;
                 return PushOutcome::Late;
             }
+            Inserted::InOrder => self.counts.reordered += 1,
             Inserted::Newest => {
                 self.newest_timecode_nanos = timecode_nanos;
                 self.tracking = meta.tracking;
@@ -216,26 +272,43 @@ impl Stream {
                     let delta = key.saturating_sub(previous_key);
                     self.jitter.observe(meta.arrival - previous_arrival, delta);
                 }
-                if data.is_some() {
-                    self.note_stall(previous_data, key, settings);
-                }
-            }
-            Inserted::InOrder => {
-                self.counts.reordered += 1;
             }
         }
         self.next_number += 1;
         self.counts.received += 1;
         self.counts.untracked += u64::from(meta.tracking == Tracking::Lost);
+        self.rate.count(arrival);
         self.count_sequence(meta.sequence);
         let source = SourceTime::from_nanos(key);
+        let old_offset = self.clock.offset_nanos();
         self.clock.observe(source, meta.arrival);
         if let Some(world) = self.clock.world_of(source) {
             self.latency.record(meta.arrival - world);
         }
+        if let Some((before_key, before_arrival)) = before
+            && data.is_some()
+            && inserted == Inserted::Newest
+        {
+            self.note_stall(before_key, before_arrival, old_offset);
+        }
         PushOutcome::Taken {
             reordered: inserted == Inserted::InOrder,
         }
+    }
+
+    /// How far behind the newest a frame may come: the setting, or ten usual distances, at most a second.
+    fn reorder_nanos(&self) -> i64 {
+        let set = nanos(self.settings.reorder_secs);
+        let usual = self.interval.nanos().unwrap_or(0).saturating_mul(10);
+        set.max(usual.min(NANOS_PER_SEC))
+    }
+
+    fn max_frames(&self) -> usize {
+        let bytes = 40 * self.statics.num_transforms() + 4 * self.statics.properties.len() + 256;
+        self.settings
+            .max_frames
+            .min(MAX_BUFFER_BYTES / bytes)
+            .max(2)
     }
 
     /// Counts the gaps between frames up to a key. Later than that a frame may still come and fill one.
@@ -302,10 +375,14 @@ impl Stream {
                 self.sequence_window = 1;
             }
         } else {
-            self.counts.lost = self.counts.lost.saturating_sub(1);
             let back = max - sequence;
             if back < 64 {
+                self.counts.lost = self.counts.lost.saturating_sub(1);
                 self.sequence_window |= 1 << back;
+            } else {
+                // A sender begun anew.
+                self.max_sequence = Some(sequence);
+                self.sequence_window = 1;
             }
         }
     }
@@ -319,42 +396,90 @@ impl Stream {
         let room = key.saturating_sub(1).saturating_sub(newest);
         let by = old_offset.saturating_sub(offset_nanos).min(room);
         self.buffer.shift(by);
-        self.settled = self.settled.map(|k| k.saturating_add(by));
-        if let Some(stall) = &mut self.stall {
-            stall.until.shift(by);
+        for stall in &mut self.stalls {
+            stall.until_key = stall.until_key.saturating_add(by);
+            stall.until_timecode = stall.until_timecode.map(|t| t.saturating_add(by));
         }
+        self.floor_key = self.floor_key.saturating_add(by);
+        self.settled = self.settled.map(|k| k.saturating_add(by));
         self.clock.restart(offset_nanos);
         self.interval = Interval::default();
         self.max_sequence = None;
         self.newest_timecode_nanos = None;
     }
 
-    /// Remembers a gap that this frame ends, so that evaluation can fade over it.
-    fn note_stall(&mut self, previous_data: Option<i64>, key: i64, settings: &SourceSettings) {
-        let bridge = nanos(settings.stall.bridge_secs);
-        let Some(previous) = previous_data else {
+    /// Remembers that readers had to hold until the newest frame came, so that evaluation can fade over it.
+    ///
+    /// A reader of world time stood at `read_then` just before this frame and stands at `read_now` after it.
+    /// It held if the frames before ended earlier than that, or if the clock estimate moved under it.
+    fn note_stall(&mut self, before_key: i64, before_arrival: WorldTime, old_offset: Option<i64>) {
+        let bridge = nanos(self.settings.stall.bridge_secs);
+        let behind = nanos(self.settings.world_offset_secs);
+        let Some(newest) = self.buffer.newest() else {
             return;
         };
-        let gap = key.saturating_sub(previous);
-        if gap <= bridge {
+        let (key, arrival) = (newest.key, newest.meta.arrival.as_nanos());
+        let until_timecode = newest.timecode_nanos;
+        let new_offset = self.clock.offset_nanos().unwrap_or(0);
+        let read_at = |offset: i64| arrival.saturating_sub(offset).saturating_sub(behind);
+        let (read_then, read_now) = (
+            read_at(old_offset.unwrap_or(new_offset)),
+            read_at(new_offset),
+        );
+        let moved = (read_now - read_then).saturating_abs() > VISIBLE_NANOS;
+        let gap = key.saturating_sub(before_key) > bridge;
+        let silence = arrival - before_arrival.as_nanos();
+        // While frames flow, however late, the reader follows them; it holds when none comes.
+        let held = read_then.saturating_sub(before_key).min(silence) > VISIBLE_NANOS;
+        let silent = silence > bridge;
+        if !(moved || gap || held || silent) {
             return;
         }
+        if moved && read_now < read_then {
+            // The reader stands still until live has caught up with what it was shown.
+            self.floor_key = self.floor_key.max(read_then.min(before_key));
+        }
+        let start = read_now.max(self.floor_key.min(before_key));
+        if moved {
+            // A reader that is taken back must not meet the end of an old stall a second time.
+            self.stalls.retain(|s| s.until_key <= start);
+        }
+        let until_key = if gap { start.max(key) } else { start };
+        // What a reader showed: the last values up to where it stood.
         let slots = self.buffer.slots();
-        let before = slots
+        let shown_until = if gap || held {
+            before_key
+        } else {
+            read_then.min(before_key)
+        };
+        let shown = slots
             .iter()
             .rev()
             .skip(1)
             .map(Box::as_ref)
-            .find(|s| s.has_data)
+            .find(|s| s.has_data && s.key <= shown_until)
             .or(self.buffer.anchor());
-        let (Some(before), Some(newest)) = (before, slots.back()) else {
+        let Some(shown) = shown else {
             return;
         };
-        let mut stall = self.stall.take().unwrap_or_default();
-        stall.last.clone_from(&before.data);
-        stall.until.copy_from(newest);
-        stall.age = gap;
-        self.stall = Some(stall);
+        let mut stall = if self.stalls.len() < MAX_STALLS {
+            Box::default()
+        } else {
+            self.stalls.pop_front().unwrap_or_default()
+        };
+        stall.last.clone_from(&shown.data);
+        stall.until_key = until_key;
+        stall.until_timecode =
+            until_timecode.map(|t| t.saturating_add(until_key.saturating_sub(key)));
+        stall.until_arrival = arrival;
+        let age = if gap {
+            until_key.saturating_sub(before_key)
+        } else {
+            read_then.saturating_sub(shown.key)
+        };
+        stall.age = if gap || held || moved { age.max(0) } else { -1 };
+        stall.age_arrival = if silent { silence } else { -1 };
+        self.stalls.push_back(stall);
     }
 
     /// Nanoseconds from the subject's axis to world time.
@@ -373,7 +498,8 @@ impl Stream {
         Some(raw + days * day)
     }
 
-    pub(super) fn state(&self, now: WorldTime, settings: &SourceSettings) -> SubjectState {
+    pub(super) fn state(&self, now: WorldTime) -> SubjectState {
+        let settings = &self.settings;
         let silence = (now - self.last_arrival) as f64 / NANOS_PER_SEC as f64;
         if self.conflict {
             SubjectState::Conflict

@@ -1,18 +1,21 @@
 //! Puts raw source times on one unbroken axis: unwraps midnight, tells a late frame from a clock that
 //! stepped or a sender that restarted.
 //!
-//! Two signs mark a step, and three frames in a row that agree with each other confirm it:
-//! - the frame is *early* by more than half a second: a network can delay, never hurry;
+//! Two signs mark a step:
+//! - the frame is *early* by more than half a second against the least delay known: a network can delay, never hurry;
 //! - the frame lies *behind* the newest one by more than reordering explains.
 //!
-//! A single wild timecode therefore changes nothing, and a restart costs two frames.
+//! It is confirmed by three frames in a row that agree with each other and span some time, in any order: a
+//! single wild timecode changes nothing, nor does a queue of late frames that arrives at one stroke.
 
 use crate::time::NANOS_PER_SEC;
 
 /// A frame ahead of its time by more than this is no jitter.
 const STEP_NANOS: i64 = NANOS_PER_SEC / 2;
-/// Frames that must agree before the axis is broken.
+/// Suspects that must agree before the axis is broken.
 const CONFIRMATIONS: u32 = 3;
+/// Time of arrival that they must span: frames of one flush share theirs.
+const CONFIRM_NANOS: i64 = 25_000_000;
 
 /// What to do with a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,12 +54,15 @@ impl Timeline {
         *self = Self::default();
     }
 
-    /// Places a frame whose raw time repeats every `day_nanos` (timecode) or never (`None`).
+    /// Places a frame whose raw time repeats after one of `days` (timecode) or never (none).
+    ///
+    /// `offset_nanos` is the least *arrival − key* known.
     pub(crate) fn place(
         &mut self,
         raw: i64,
-        day_nanos: Option<i64>,
+        days: &[i64],
         arrival: i64,
+        offset_nanos: Option<i64>,
         reorder_nanos: i64,
     ) -> Placement {
         let Some(newest) = self.newest else {
@@ -64,10 +70,13 @@ impl Timeline {
             self.days_nanos = 0;
             return Placement::At(raw);
         };
-        let expected = newest
-            .key
-            .saturating_add(arrival.saturating_sub(newest.arrival));
-        let key = nearest_day(raw.saturating_add(self.days_nanos), day_nanos, expected);
+        let expected = match offset_nanos {
+            Some(offset) => arrival.saturating_sub(offset),
+            None => newest
+                .key
+                .saturating_add(arrival.saturating_sub(newest.arrival)),
+        };
+        let key = nearest_day(raw.saturating_add(self.days_nanos), days, expected);
         let early = key.saturating_sub(expected) > STEP_NANOS;
         let behind = key < newest.key.saturating_sub(reorder_nanos);
         if !early && !behind {
@@ -75,47 +84,48 @@ impl Timeline {
             self.suspicions = 0;
             if key > newest.key {
                 self.newest = Some(Seen { key, arrival });
-                self.days_nanos = key - raw;
+                self.days_nanos = key.saturating_sub(raw);
             }
             return Placement::At(key);
         }
-        let agrees = self.suspect.is_some_and(|s| {
-            key > s.key
-                && (key.saturating_sub(s.key))
-                    .saturating_sub(arrival.saturating_sub(s.arrival))
-                    .abs()
-                    < STEP_NANOS
-        });
         let offset = arrival.saturating_sub(raw);
-        if agrees {
-            self.suspicions += 1;
-            self.suspect_offset = self.suspect_offset.min(offset);
-        } else {
-            self.suspicions = 1;
-            self.suspect_offset = offset;
+        match self.suspect {
+            Some(first)
+                if (key.saturating_sub(first.key))
+                    .saturating_sub(arrival.saturating_sub(first.arrival))
+                    .saturating_abs()
+                    < STEP_NANOS =>
+            {
+                self.suspicions += 1;
+                self.suspect_offset = self.suspect_offset.min(offset);
+                if self.suspicions >= CONFIRMATIONS
+                    && arrival.saturating_sub(first.arrival) >= CONFIRM_NANOS
+                {
+                    self.suspect = None;
+                    self.suspicions = 0;
+                    self.days_nanos = 0;
+                    self.newest = Some(Seen { key: raw, arrival });
+                    return Placement::Step {
+                        key: raw,
+                        offset_nanos: self.suspect_offset,
+                    };
+                }
+            }
+            _ => {
+                self.suspect = Some(Seen { key, arrival });
+                self.suspicions = 1;
+                self.suspect_offset = offset;
+            }
         }
-        self.suspect = Some(Seen { key, arrival });
-        if self.suspicions < CONFIRMATIONS {
-            return Placement::Suspect;
-        }
-        self.suspect = None;
-        self.suspicions = 0;
-        self.days_nanos = 0;
-        self.newest = Some(Seen { key: raw, arrival });
-        Placement::Step {
-            key: raw,
-            offset_nanos: self.suspect_offset,
-        }
+        Placement::Suspect
     }
 }
 
-/// `raw` plus as many days (−1, 0 or +1) as brings it nearest to `expected`.
-pub(crate) fn nearest_day(raw: i64, day_nanos: Option<i64>, expected: i64) -> i64 {
-    let Some(day) = day_nanos else {
-        return raw;
-    };
-    [raw, raw.saturating_add(day), raw.saturating_sub(day)]
-        .into_iter()
+/// `raw` plus or minus one of `days`, or as it is: whichever is nearest to `expected`.
+fn nearest_day(raw: i64, days: &[i64], expected: i64) -> i64 {
+    days.iter()
+        .flat_map(|day| [raw.saturating_add(*day), raw.saturating_sub(*day)])
+        .chain([raw])
         .min_by_key(|k| k.saturating_sub(expected).saturating_abs())
         .unwrap_or(raw)
 }
@@ -131,7 +141,7 @@ mod tests {
     fn run(raws: impl IntoIterator<Item = (i64, i64)>) -> Vec<Placement> {
         let mut t = Timeline::default();
         raws.into_iter()
-            .map(|(raw, arrival)| t.place(raw, Some(DAY), arrival, REORDER))
+            .map(|(raw, arrival)| t.place(raw, &[DAY], arrival, None, REORDER))
             .collect()
     }
 

@@ -443,7 +443,10 @@ impl Reader {
             Some(Channel::Raw(_) | Channel::Other) => return,
             None if self.orphan_bytes + data.len() <= MAX_ORPHAN_BYTES => {
                 self.orphan_bytes += data.len();
-                self.orphans.entry(id).or_default().push((nanos, data.to_vec()));
+                self.orphans
+                    .entry(id)
+                    .or_default()
+                    .push((nanos, data.to_vec()));
                 return;
             }
             None => None,

@@ -1,7 +1,8 @@
 //! Records → subject events of Live Link Face.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, hash_map::RandomState},
+    hash::BuildHasher as _,
     net::{IpAddr, SocketAddr},
     sync::LazyLock,
 };
@@ -21,8 +22,13 @@ use crate::{Decoder, Sink, error::Reject};
 pub const MAX_STREAMS: usize = 1024;
 /// A stream that sends faster has its excess dropped.
 pub const MAX_PACKETS_PER_SEC: u32 = 240;
-/// Packets a stream may send at once after a pause.
-const BURST: f64 = 120.0;
+/// Packets a stream may send at once after a pause: what ten seconds of a network's hold let go.
+const BURST: f64 = 2400.0;
+/// Most streams of one address: one sender must not take every place.
+const MAX_STREAMS_PER_ADDRESS: usize = 256;
+/// A sender of the same name and id on another port is the same phone begun anew, unless the first one
+/// still sends: heard within this time, it keeps its name to itself.
+const SAME_PHONE_NANOS: i64 = 1_000_000_000;
 /// A stream silent for that long gives way to a new one when all places are taken.
 const IDLE_NANOS: i64 = 60_000_000_000;
 /// Static data is announced again that often, for whoever came later.
@@ -37,6 +43,8 @@ static STATIC: LazyLock<StaticData> = LazyLock::new(|| StaticData::basic(&arkit:
 
 struct Stream {
     ip: IpAddr,
+    /// The sender's port, while it sends.
+    port: u16,
     /// The bytes from version to subject name, as they stand in each of its datagrams.
     prefix: Box<[u8]>,
     key: SubjectKey,
@@ -51,7 +59,9 @@ struct Stream {
 pub struct LiveLinkFaceDecoder {
     options: Options,
     streams: Vec<Stream>,
-    by_prefix: HashMap<(IpAddr, Box<[u8]>), usize>,
+    /// Streams by a keyed hash of address and prefix; collisions are told apart by comparing.
+    by_hash: HashMap<u64, Vec<usize>>,
+    hasher: RandomState,
     last_stream: usize,
     out_of_band: u64,
 }
@@ -62,7 +72,8 @@ impl LiveLinkFaceDecoder {
         Self {
             options,
             streams: Vec::new(),
-            by_prefix: HashMap::new(),
+            by_hash: HashMap::new(),
+            hasher: RandomState::new(),
             last_stream: 0,
             out_of_band: 0,
         }
@@ -80,60 +91,105 @@ impl LiveLinkFaceDecoder {
 
     fn stream_index(
         &mut self,
-        ip: IpAddr,
+        from: SocketAddr,
         prefix: &[u8],
         packet: &Packet<'_>,
         now: WorldTime,
     ) -> Result<usize, Reject> {
         // Mostly it is the same sender as before, or one of a few.
         if let Some(s) = self.streams.get(self.last_stream)
-            && s.ip == ip
-            && *s.prefix == *prefix
+            && s.is_from(from, prefix)
         {
             return Ok(self.last_stream);
         }
-        let key = (ip, Box::from(prefix));
-        if let Some(index) = self.by_prefix.get(&key) {
-            self.last_stream = *index;
-            return Ok(*index);
+        let hash = self.hasher.hash_one((from.ip(), prefix));
+        let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
+        let streams = &mut self.streams;
+        if let Some(index) = known
+            .iter()
+            .copied()
+            .find(|i| streams[*i].is_from(from, prefix))
+        {
+            self.last_stream = index;
+            return Ok(index);
         }
-        let subject = subject_key(ip, packet);
-        let stream = Stream {
-            ip,
+        let same = |s: &Stream| s.ip == from.ip() && *s.prefix == *prefix;
+        let twins = known.iter().copied().filter(|i| same(&streams[*i])).count();
+        let silent = known
+            .iter()
+            .copied()
+            .find(|i| same(&streams[*i]) && now - streams[*i].last > SAME_PHONE_NANOS);
+        if let Some(index) = silent {
+            // The app was restarted: its port changed.
+            streams[index].port = from.port();
+            self.last_stream = index;
+            return Ok(index);
+        }
+        let of_address = streams.iter().filter(|s| s.ip == from.ip()).count();
+        if of_address >= MAX_STREAMS_PER_ADDRESS {
+            self.forget_idlest(Some(from.ip()), now, MAX_STREAMS_PER_ADDRESS)?;
+        } else if streams.len() >= MAX_STREAMS {
+            self.forget_idlest(None, now, MAX_STREAMS)?;
+        }
+        self.streams.push(Stream {
+            ip: from.ip(),
+            port: from.port(),
             prefix: prefix.into(),
-            key: subject,
+            key: subject_key(from, packet, twins > 0),
             meta: FrameMeta::default(),
             data: FrameData::basic(vec![0.0; NUM_CURVES]),
             tokens: BURST,
             last: now,
             announced: None,
-        };
-        let index = if self.streams.len() < MAX_STREAMS {
-            self.streams.push(stream);
-            self.streams.len() - 1
-        } else {
-            let (index, idlest) = self
-                .streams
-                .iter()
-                .enumerate()
-                .min_by_key(|(_, s)| s.last)
-                .ok_or(Reject::TooManyStreams { limit: MAX_STREAMS })?;
-            if now - idlest.last < IDLE_NANOS {
-                return Err(Reject::TooManyStreams { limit: MAX_STREAMS });
-            }
-            self.by_prefix.remove(&(idlest.ip, idlest.prefix.clone()));
-            self.streams[index] = stream;
-            index
-        };
-        self.by_prefix.insert(key, index);
+        });
+        let index = self.streams.len() - 1;
+        self.by_hash.entry(hash).or_default().push(index);
         self.last_stream = index;
         Ok(index)
     }
+
+    /// Makes room for a stream by dropping the one silent longest, if that is long enough.
+    fn forget_idlest(
+        &mut self,
+        of: Option<IpAddr>,
+        now: WorldTime,
+        limit: usize,
+    ) -> Result<(), Reject> {
+        let full = Reject::TooManyStreams { limit };
+        let candidates = self.streams.iter().enumerate();
+        let (index, idlest) = candidates
+            .filter(|(_, s)| of.is_none_or(|ip| s.ip == ip))
+            .min_by_key(|(_, s)| s.last)
+            .ok_or(full)?;
+        if now - idlest.last < IDLE_NANOS {
+            return Err(full);
+        }
+        self.streams.swap_remove(index);
+        self.by_hash.clear();
+        for (index, s) in self.streams.iter().enumerate() {
+            let hash = self.hasher.hash_one((s.ip, &*s.prefix));
+            self.by_hash.entry(hash).or_default().push(index);
+        }
+        Ok(())
+    }
 }
 
-fn subject_key(ip: IpAddr, packet: &Packet<'_>) -> SubjectKey {
+impl Stream {
+    fn is_from(&self, from: SocketAddr, prefix: &[u8]) -> bool {
+        self.ip == from.ip() && self.port == from.port() && *self.prefix == *prefix
+    }
+}
+
+/// A second sender with the very same address, id and name is told apart by its port.
+fn subject_key(from: SocketAddr, packet: &Packet<'_>, is_twin: bool) -> SubjectKey {
     let device = String::from_utf8_lossy(packet.device_id);
-    let source = SourceId::from_wire(format!("livelinkface/{ip}/{device}").as_bytes());
+    let ip = from.ip();
+    let source = if is_twin {
+        format!("livelinkface/{ip}:{}/{device}", from.port())
+    } else {
+        format!("livelinkface/{ip}/{device}")
+    };
+    let source = SourceId::from_wire(source.as_bytes());
     let name = SubjectName::from_wire(packet.subject)
         .or_else(|| SubjectName::from_wire(packet.device_id))
         .or_else(|| SubjectName::from_wire(b"unnamed"));
@@ -178,7 +234,7 @@ impl Decoder for LiveLinkFaceDecoder {
             }
         }
         let prefix = &bytes[..9 + packet.device_id.len() + packet.subject.len()];
-        let index = self.stream_index(from.ip(), prefix, &packet, now)?;
+        let index = self.stream_index(from, prefix, &packet, now)?;
         let stream = &mut self.streams[index];
 
         let elapsed = (now - stream.last).max(0) as f64 / 1e9;
@@ -366,13 +422,13 @@ mod tests {
     fn floods_of_packets_and_of_names_are_bounded() {
         let mut seen = Seen::default();
         let mut d = LiveLinkFaceDecoder::new(Options::default());
-        let taken = (0..1000)
+        let taken = (0..10_000)
             .filter(|i| {
                 d.handle_datagram(at(0), peer(), &packet(*i, &[]), &mut seen)
                     .is_ok()
             })
             .count();
-        assert_eq!(taken, 120, "a burst, then nothing until time passes");
+        assert_eq!(taken, 2400, "a burst, then nothing until time passes");
         let refused = (0..10_000u32)
             .filter(|i| {
                 let mut bytes = packet(0, &[]);
@@ -380,6 +436,36 @@ mod tests {
                 d.handle_datagram(at(1), peer(), &bytes, &mut seen).is_err()
             })
             .count();
-        assert_eq!(refused, 10_000 - (MAX_STREAMS - 1));
+        assert_eq!(refused, 10_000 - (MAX_STREAMS_PER_ADDRESS - 1));
+    }
+
+    #[test]
+    fn a_second_sender_never_takes_over_and_a_restarted_one_goes_on() {
+        let mut seen = Seen::default();
+        let mut d = LiveLinkFaceDecoder::new(Options::default());
+        let ports: [(i64, &str); 5] = [
+            (0, "192.168.1.7:50000"),
+            (1, "192.168.1.7:50001"),
+            (2, "192.168.1.7:50000"),
+            (3, "192.168.1.8:50000"),
+            // Two seconds of silence later the first phone comes back on another port.
+            (120, "192.168.1.7:50002"),
+        ];
+        for (i, from) in ports {
+            let bytes = packet(i as i32, &[]);
+            d.handle_datagram(at(i), from.parse().unwrap(), &bytes, &mut seen)
+                .unwrap();
+        }
+        let sources: Vec<&str> = seen.frames.iter().map(|f| f.0.source.as_str()).collect();
+        assert_eq!(
+            sources,
+            [
+                "livelinkface/192.168.1.7/DEVICE",
+                "livelinkface/192.168.1.7:50001/DEVICE",
+                "livelinkface/192.168.1.7/DEVICE",
+                "livelinkface/192.168.1.8/DEVICE",
+                "livelinkface/192.168.1.7/DEVICE",
+            ]
+        );
     }
 }

@@ -1,7 +1,11 @@
 //! Datagrams → subject events of our own format: reassembly, generations, bounds.
 //!
-//! Memory is bounded: [`MAX_SENDERS`] sessions with [`MAX_STREAMS`] streams in all, and per stream and kind one
-//! message under assembly. A piece of a newer message drops an unfinished older one.
+//! Memory is bounded: [`MAX_STREAMS`] streams, a quarter of them from one address, and per stream and kind one
+//! message under assembly, which holds only bytes that came. A piece of a newer message drops an unfinished
+//! older one. A stream begins with static data; nothing else makes one.
+//!
+//! Of two senders with the same label and subject on one machine the first keeps the name; the second gets a
+//! source id of its own, so that it shows as a conflict and cannot end or change the first one's subject.
 
 use std::{
     collections::HashMap,
@@ -10,30 +14,40 @@ use std::{
 
 use hub::{FrameData, FrameMeta, SourceId, StaticData, SubjectKey, SubjectName, WorldTime, wire};
 
-use super::packet::{Envelope, Kind, MAX_FRAGMENTS, PIECE_BYTES};
+use super::packet::{Envelope, Kind, MAX_FRAGMENTS};
 use crate::{Decoder, Sink, error::Reject};
 
 /// Most streams one socket keeps.
-pub const MAX_STREAMS: usize = 4096;
+const MAX_STREAMS: usize = 4096;
+/// Most streams of one address.
+const MAX_STREAMS_PER_ADDRESS: usize = 1024;
+/// A sender heard within this time keeps its subject's name to itself.
+const OWNED_NANOS: i64 = 1_000_000_000;
 /// A stream silent for that long gives way when all places are taken.
 const IDLE_NANOS: i64 = 60_000_000_000;
 /// Bytes that all half-assembled messages of a socket may hold together.
 const MAX_PENDING_BYTES: usize = 64 << 20;
 
+/// One message being put together. Memory is kept for the next.
 #[derive(Default)]
 struct Assembly {
     message: u32,
     count: u16,
-    seen: u16,
+    whole: bool,
     /// One bit per piece.
     have: [u64; MAX_FRAGMENTS as usize / 64],
-    len: usize,
+    /// Index of each piece and where it begins in `bytes`, in order of arrival.
+    pieces: Vec<(u16, usize)>,
     bytes: Vec<u8>,
 }
 
 impl Assembly {
-    /// Takes a piece; true when the message in `bytes[..len]` is whole. `grown` counts memory newly held.
-    fn take(&mut self, e: &Envelope<'_>, grown: &mut usize, room: usize) -> Result<bool, Reject> {
+    fn held(&self) -> usize {
+        self.bytes.capacity()
+    }
+
+    /// Takes a piece; true when that makes the message whole. `room` bounds what may be newly held.
+    fn take(&mut self, e: &Envelope<'_>, room: usize) -> Result<bool, Reject> {
         let bad = Reject::BadFragment {
             index: e.index,
             count: e.count,
@@ -42,9 +56,10 @@ impl Assembly {
         if self.count == 0 || newer {
             self.message = e.message;
             self.count = e.count;
-            self.seen = 0;
-            self.have = [0; 4];
-            self.len = 0;
+            self.whole = false;
+            self.have = [0; MAX_FRAGMENTS as usize / 64];
+            self.pieces.clear();
+            self.bytes.clear();
         } else if e.message != self.message {
             // A piece of a message already given up.
             return Ok(false);
@@ -56,28 +71,37 @@ impl Assembly {
         if self.have[word] & bit != 0 {
             return Ok(false);
         }
-        let at = usize::from(e.index) * PIECE_BYTES;
-        let end = at + e.piece.len();
-        if end > self.bytes.len() {
-            let more = end - self.bytes.len();
-            if more > room {
-                return Err(bad);
-            }
-            *grown += more;
-            self.bytes.resize(end, 0);
+        let spare = self.bytes.capacity() - self.bytes.len();
+        if e.piece.len().saturating_sub(spare) > room {
+            return Err(bad);
         }
-        self.bytes[at..end].copy_from_slice(e.piece);
         self.have[word] |= bit;
-        self.seen += 1;
-        if e.index + 1 == self.count {
-            self.len = end;
+        self.pieces.push((e.index, self.bytes.len()));
+        self.bytes.extend_from_slice(e.piece);
+        self.whole = self.pieces.len() == usize::from(self.count);
+        Ok(self.whole)
+    }
+
+    /// The whole message; `scratch` is used when the pieces came out of order.
+    fn message<'a>(&'a self, scratch: &'a mut Vec<u8>) -> &'a [u8] {
+        if self.pieces.is_sorted() {
+            return &self.bytes;
         }
-        Ok(self.seen == self.count)
+        scratch.clear();
+        for index in 0..self.count {
+            let Some(place) = self.pieces.iter().position(|(i, _)| *i == index) else {
+                continue;
+            };
+            let end = self.pieces.get(place + 1).map_or(self.bytes.len(), |p| p.1);
+            scratch.extend_from_slice(&self.bytes[self.pieces[place].1..end]);
+        }
+        scratch
     }
 }
 
 struct Stream {
     last: WorldTime,
+    announced: WorldTime,
     /// Known once static data has come.
     subject: Option<Subject>,
     statics: Assembly,
@@ -94,9 +118,11 @@ struct Subject {
 #[derive(Default)]
 pub struct NativeDecoder {
     streams: HashMap<(IpAddr, u64, u32), Stream>,
-    pending_bytes: usize,
+    /// Which session plays a subject, and when it was last heard.
+    owners: HashMap<SubjectKey, (u64, WorldTime)>,
     meta: FrameMeta,
     frame: FrameData,
+    scratch: Vec<u8>,
 }
 
 impl NativeDecoder {
@@ -105,21 +131,121 @@ impl NativeDecoder {
         Self::default()
     }
 
-    fn make_room(&mut self, now: WorldTime) -> Result<(), Reject> {
-        if self.streams.len() < MAX_STREAMS {
+    /// Makes room for another stream of that address.
+    fn make_room(&mut self, ip: IpAddr, now: WorldTime) -> Result<(), Reject> {
+        let of_address = self.streams.keys().filter(|k| k.0 == ip).count();
+        if self.streams.len() < MAX_STREAMS && of_address < MAX_STREAMS_PER_ADDRESS {
             return Ok(());
         }
         self.streams.retain(|_, s| now - s.last < IDLE_NANOS);
-        self.pending_bytes = self
-            .streams
-            .values()
-            .map(|s| s.statics.bytes.len() + s.frames.bytes.len())
-            .sum();
-        if self.streams.len() < MAX_STREAMS {
+        self.owners
+            .retain(|_, (_, heard)| now - *heard < IDLE_NANOS);
+        let of_address = self.streams.keys().filter(|k| k.0 == ip).count();
+        if self.streams.len() < MAX_STREAMS && of_address < MAX_STREAMS_PER_ADDRESS {
             Ok(())
         } else {
             Err(Reject::TooManyStreams { limit: MAX_STREAMS })
         }
+    }
+
+    /// Bytes that assemblies may newly hold. When little is left, streams silent for a second give theirs up.
+    fn room(&mut self, now: WorldTime) -> usize {
+        let held = |streams: &HashMap<_, Stream>| -> usize {
+            streams
+                .values()
+                .map(|s: &Stream| s.statics.held() + s.frames.held())
+                .sum()
+        };
+        let room = MAX_PENDING_BYTES.saturating_sub(held(&self.streams));
+        if room > MAX_PENDING_BYTES / 8 {
+            return room;
+        }
+        for stream in self.streams.values_mut() {
+            if now - stream.last > OWNED_NANOS {
+                stream.frames = Assembly::default();
+                if stream.subject.is_none() {
+                    stream.statics = Assembly::default();
+                }
+            }
+        }
+        MAX_PENDING_BYTES.saturating_sub(held(&self.streams))
+    }
+
+    fn take_static(
+        &mut self,
+        id: (IpAddr, u64, u32),
+        e: &Envelope<'_>,
+        now: WorldTime,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Reject> {
+        if !self.streams.contains_key(&id) {
+            self.make_room(id.0, now)?;
+        }
+        let room = if e.count > 1 {
+            self.room(now)
+        } else {
+            MAX_PENDING_BYTES
+        };
+        let stream = self.streams.entry(id).or_insert_with(|| Stream {
+            last: now,
+            announced: now,
+            subject: None,
+            statics: Assembly::default(),
+            frames: Assembly::default(),
+        });
+        stream.last = now;
+        if stream.statics.take(e, room)? {
+            let message = stream.statics.message(&mut self.scratch);
+            let subject = read_static(id.0, id.1, message, &mut self.owners, now)?;
+            stream.announced = now;
+            sink.static_data(&subject.key, &subject.data, now);
+            stream.subject = Some(subject);
+        } else if let Some(subject) = &stream.subject
+            && now - stream.announced >= OWNED_NANOS
+        {
+            // A repetition of what is known: for whoever forgot the subject meanwhile.
+            stream.announced = now;
+            sink.static_data(&subject.key, &subject.data, now);
+        }
+        Ok(())
+    }
+
+    fn take_frame(
+        &mut self,
+        id: (IpAddr, u64, u32),
+        e: &Envelope<'_>,
+        now: WorldTime,
+        sink: &mut dyn Sink,
+    ) -> Result<(), Reject> {
+        let no_static = Reject::NoStatic { stream: e.stream };
+        let room = if e.count > 1 { self.room(now) } else { 0 };
+        let stream = self.streams.get_mut(&id).ok_or(no_static)?;
+        stream.last = now;
+        let message = if e.count == 1 {
+            // Most frames are one datagram and need no assembly.
+            e.piece
+        } else if stream.frames.take(e, room)? {
+            stream.frames.message(&mut self.scratch)
+        } else {
+            return Ok(());
+        };
+        let subject = stream.subject.as_ref().ok_or(no_static)?;
+        let ((generation, sequence), record) = read::<(u32, u64)>(message)?;
+        if generation != subject.generation {
+            // Its names are not known yet, or no longer.
+            return Err(no_static);
+        }
+        let has_data = wire::read_frame(record, &mut self.meta, &mut self.frame)?;
+        self.meta.arrival = now;
+        // The counter of this wire, whatever counter the frame carried before: it tells what this wire lost.
+        self.meta.sequence = Some(sequence);
+        if let Some((session, heard)) = self.owners.get_mut(&subject.key)
+            && *session == id.1
+        {
+            *heard = now;
+        }
+        sink.frame(&subject.key, &self.meta, has_data.then_some(&self.frame));
+        Ok(())
     }
 }
 
@@ -127,15 +253,29 @@ fn read<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]),
     postcard::take_from_bytes(bytes).map_err(|_| Reject::Record(wire::WireError::Malformed))
 }
 
-fn read_static(ip: IpAddr, bytes: &[u8]) -> Result<Subject, Reject> {
+fn read_static(
+    ip: IpAddr,
+    session: u64,
+    bytes: &[u8],
+    owners: &mut HashMap<SubjectKey, (u64, WorldTime)>,
+    now: WorldTime,
+) -> Result<Subject, Reject> {
+    let malformed = Reject::Record(wire::WireError::Malformed);
     let ((generation, name, label), record) = read::<(u32, &str, &str)>(bytes)?;
     let data = wire::read_static(record)?;
-    let name = SubjectName::new(name).map_err(|_| Reject::Record(wire::WireError::Malformed))?;
+    let name = SubjectName::new(name).map_err(|_| malformed)?;
+    let source = |text: String| SourceId::from_wire(text.as_bytes()).ok_or(malformed);
     // The session is not part of the identity: a sender that restarts is the same source.
-    let source = SourceId::from_wire(format!("native/{ip}/{label}").as_bytes())
-        .ok_or(Reject::Record(wire::WireError::Malformed))?;
+    let mut key = SubjectKey::new(source(format!("native/{ip}/{label}"))?, name);
+    match owners.get(&key) {
+        Some((owner, heard)) if *owner != session && now - *heard < OWNED_NANOS => {
+            key.source = source(format!("native/{ip}/{label}#{session:016x}"))?;
+        }
+        _ => {}
+    }
+    owners.insert(key.clone(), (session, now));
     Ok(Subject {
-        key: SubjectKey::new(source, name),
+        key,
         generation,
         data,
     })
@@ -151,71 +291,19 @@ impl Decoder for NativeDecoder {
     ) -> Result<(), Reject> {
         let e = Envelope::parse(bytes)?;
         let id = (from.ip(), e.session, e.stream);
-        if !self.streams.contains_key(&id) {
-            self.make_room(now)?;
-        }
-        let room = MAX_PENDING_BYTES.saturating_sub(self.pending_bytes);
-        let mut grown = 0;
-        let stream = self.streams.entry(id).or_insert_with(|| Stream {
-            last: now,
-            subject: None,
-            statics: Assembly::default(),
-            frames: Assembly::default(),
-        });
-        stream.last = now;
-        let outcome = match e.kind {
-            Kind::Static => stream.statics.take(&e, &mut grown, room).and_then(|whole| {
-                if !whole {
-                    return Ok(());
-                }
-                let message = &stream.statics.bytes[..stream.statics.len];
-                let subject = read_static(from.ip(), message)?;
-                sink.static_data(&subject.key, &subject.data, now);
-                stream.subject = Some(subject);
-                Ok(())
-            }),
-            Kind::Frame => {
-                // Most frames are one datagram and need no assembly.
-                let whole = if e.count == 1 {
-                    Ok(true)
-                } else {
-                    stream.frames.take(&e, &mut grown, room)
-                };
-                whole.and_then(|whole| {
-                    if !whole {
-                        return Ok(());
-                    }
-                    let message = if e.count == 1 {
-                        e.piece
-                    } else {
-                        &stream.frames.bytes[..stream.frames.len]
-                    };
-                    let subject = stream
-                        .subject
-                        .as_ref()
-                        .ok_or(Reject::NoStatic { stream: e.stream })?;
-                    let ((generation, sequence), record) = read::<(u32, u64)>(message)?;
-                    if generation != subject.generation {
-                        // Its names are not known yet, or no longer.
-                        return Err(Reject::NoStatic { stream: e.stream });
-                    }
-                    let has_data = wire::read_frame(record, &mut self.meta, &mut self.frame)?;
-                    self.meta.arrival = now;
-                    self.meta.sequence = self.meta.sequence.or(Some(sequence));
-                    sink.frame(&subject.key, &self.meta, has_data.then_some(&self.frame));
-                    Ok(())
-                })
-            }
+        match e.kind {
+            Kind::Static => self.take_static(id, &e, now, sink),
+            Kind::Frame => self.take_frame(id, &e, now, sink),
             Kind::Removed => {
-                if let Some(subject) = &stream.subject {
+                if let Some(stream) = self.streams.remove(&id)
+                    && let Some(subject) = stream.subject
+                {
+                    self.owners.remove(&subject.key);
                     sink.removed(&subject.key, now);
-                    stream.subject = None;
                 }
                 Ok(())
             }
-        };
-        self.pending_bytes += grown;
-        outcome
+        }
     }
 }
 
@@ -335,6 +423,74 @@ mod tests {
     }
 
     #[test]
+    fn pieces_of_repetitions_complete_each_other() {
+        let (statics, frame) = big_skeleton(100);
+        let name = SubjectName::new("x").unwrap();
+        let mut sender = NativeSender::new(7, "stage");
+        let mut rounds: Vec<Vec<Vec<u8>>> = Vec::new();
+        for i in 0..4 {
+            let now = WorldTime::from_nanos(i * 1_000_000_000);
+            let mut sent = Vec::new();
+            if i == 0 {
+                sender.static_data(&name, &statics, now, |d| sent.push(d.to_vec()));
+            } else {
+                sender.frame(&name, &FrameMeta::default(), Some(&frame), now, |d| {
+                    sent.push(d.to_vec())
+                });
+                sent.retain(|d| d[5] == 0);
+            }
+            rounds.push(sent);
+        }
+        assert!(rounds[0].len() > 3);
+        // Of each repetition another piece gets through.
+        let mixed: Vec<Vec<u8>> = (0..rounds[0].len())
+            .map(|piece| rounds[piece % 4][piece].clone())
+            .collect();
+        let (seen, rejects) = feed(&mixed);
+        assert_eq!(rejects, []);
+        assert_eq!(seen.statics, [statics]);
+    }
+
+    #[test]
+    fn a_second_sender_of_the_same_name_is_a_source_of_its_own() {
+        struct Keys(Vec<String>);
+        impl Sink for Keys {
+            fn static_data(&mut self, key: &SubjectKey, _: &StaticData, _: WorldTime) {
+                self.0.push(key.source.to_string());
+            }
+            fn frame(&mut self, _: &SubjectKey, _: &FrameMeta, _: Option<&FrameData>) {}
+            fn removed(&mut self, key: &SubjectKey, _: WorldTime) {
+                self.0.push(format!("removed {}", key.source));
+            }
+        }
+        let name = SubjectName::new("x").unwrap();
+        let (statics, _) = big_skeleton(2);
+        let mut keys = Keys(Vec::new());
+        let mut decoder = NativeDecoder::new();
+        let from = "10.0.0.2:5".parse().unwrap();
+        for session in [1, 2] {
+            let mut sender = NativeSender::new(session, "stage");
+            let now = WorldTime::from_nanos(session as i64);
+            sender.static_data(&name, &statics, now, |d| {
+                decoder.handle_datagram(now, from, d, &mut keys).unwrap();
+            });
+            sender.removed(&name, |d| {
+                if session == 2 {
+                    decoder.handle_datagram(now, from, d, &mut keys).unwrap();
+                }
+            });
+        }
+        assert_eq!(
+            keys.0,
+            [
+                "native/10.0.0.2/stage",
+                "native/10.0.0.2/stage#0000000000000002",
+                "removed native/10.0.0.2/stage#0000000000000002"
+            ]
+        );
+    }
+
+    #[test]
     fn a_frame_before_its_static_data_is_refused() {
         let (_, _, sent) = datagrams(2);
         let (seen, rejects) = feed(&sent[1..]);
@@ -356,7 +512,7 @@ mod tests {
             });
         }
         let (seen, _) = feed(&sent);
-        assert_eq!(seen.statics.len(), 1);
+        assert!(!seen.statics.is_empty());
         assert!(seen.frames.len() >= 39, "{}", seen.frames.len());
     }
 }

@@ -9,7 +9,7 @@
 //! | 5 | u8 | kind: 0 static, 1 frame, 2 removed |
 //! | 6 | u64 | session: drawn by the sender at its start |
 //! | 14 | u32 | stream: the sender's number for a subject |
-//! | 18 | u32 | message: counts all messages of the session, wrapping |
+//! | 18 | u32 | message: for frames a counter per stream, wrapping; for static data its generation, so that pieces of repetitions complete each other |
 //! | 22 | u16 | fragment index |
 //! | 24 | u16 | fragment count, 1..=[`MAX_FRAGMENTS`] |
 //! | 26 | … | piece of the message |

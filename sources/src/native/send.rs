@@ -22,7 +22,6 @@ struct Stream {
 pub struct NativeSender {
     session: u64,
     label: String,
-    message: u32,
     streams: HashMap<SubjectName, Stream>,
     encoder: wire::Encoder,
     frame: Vec<u8>,
@@ -35,7 +34,6 @@ impl NativeSender {
         Self {
             session,
             label: label.to_owned(),
-            message: 0,
             streams: HashMap::new(),
             encoder: wire::Encoder::default(),
             frame: Vec::new(),
@@ -72,12 +70,11 @@ impl NativeSender {
             self.encoder.static_data(data, &mut stream.message);
         }
         stream.sent = now;
-        let kind = (Kind::Static, stream.number);
+        let head = (Kind::Static, stream.number, stream.generation);
         fragment(
             &mut self.datagram,
             self.session,
-            &mut self.message,
-            kind,
+            head,
             &stream.message,
             &mut send,
         );
@@ -98,11 +95,11 @@ impl NativeSender {
         };
         if now - stream.sent >= REPEAT_NANOS {
             stream.sent = now;
+            let head = (Kind::Static, stream.number, stream.generation);
             fragment(
                 &mut self.datagram,
                 self.session,
-                &mut self.message,
-                (Kind::Static, stream.number),
+                head,
                 &stream.message,
                 &mut send,
             );
@@ -113,11 +110,11 @@ impl NativeSender {
             .expect("a Vec takes any number of bytes and integers always serialise");
         stream.sequence += 1;
         self.encoder.frame(meta, data, &mut self.frame);
+        let head = (Kind::Frame, stream.number, stream.sequence as u32);
         fragment(
             &mut self.datagram,
             self.session,
-            &mut self.message,
-            (Kind::Frame, stream.number),
+            head,
             &self.frame,
             &mut send,
         );
@@ -127,14 +124,8 @@ impl NativeSender {
     /// Says that a subject ends.
     pub fn removed(&mut self, name: &SubjectName, mut send: impl FnMut(&[u8])) {
         if let Some(stream) = self.streams.get(name) {
-            fragment(
-                &mut self.datagram,
-                self.session,
-                &mut self.message,
-                (Kind::Removed, stream.number),
-                &[],
-                &mut send,
-            );
+            let head = (Kind::Removed, stream.number, 0);
+            fragment(&mut self.datagram, self.session, head, &[], &mut send);
         }
     }
 }
@@ -142,12 +133,10 @@ impl NativeSender {
 fn fragment(
     datagram: &mut Vec<u8>,
     session: u64,
-    message: &mut u32,
-    (kind, stream): (Kind, u32),
+    (kind, stream, message): (Kind, u32, u32),
     bytes: &[u8],
     send: &mut impl FnMut(&[u8]),
 ) {
-    *message = message.wrapping_add(1);
     let count = bytes.len().div_ceil(PIECE_BYTES).max(1);
     if count > usize::from(MAX_FRAGMENTS) {
         // Beyond every bound of the hub's own vocabulary; a receiver would refuse it.
@@ -160,7 +149,7 @@ fn fragment(
             kind,
             session,
             stream,
-            message: *message,
+            message,
             index: index as u16,
             count: count as u16,
             piece,
