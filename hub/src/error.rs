@@ -194,6 +194,9 @@ pub enum TimecodeError {
         /// Frame.
         frames: u32,
     },
+    /// No frame rate.
+    #[error("expected frames per second between 1 and 1000, such as 60, 29.97 or 30000/1001")]
+    RateSyntax,
     /// Not of the form `HH:MM:SS:FF` or `HH:MM:SS;FF`.
     #[error("expected HH:MM:SS:FF (or ;FF for drop-frame)")]
     Syntax,

@@ -9,6 +9,11 @@ use crate::error::NameError;
 /// Longest source id and subject name, in bytes of UTF-8.
 pub const MAX_NAME_BYTES: usize = 256;
 
+/// Control characters, and those that turn the direction of text and so can disguise a name.
+fn is_unprintable(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
+}
+
 fn checked(text: &str) -> Result<(), NameError> {
     if text.is_empty() {
         return Err(NameError::Empty);
@@ -19,7 +24,7 @@ fn checked(text: &str) -> Result<(), NameError> {
             have: text.len(),
         });
     }
-    if text.chars().any(char::is_control) {
+    if text.chars().any(is_unprintable) {
         return Err(NameError::Control);
     }
     Ok(())
@@ -29,7 +34,7 @@ macro_rules! name_type {
     ($(#[$doc:meta])* $name:ident) => {
         $(#[$doc])*
         ///
-        /// 1 to [`MAX_NAME_BYTES`] bytes of UTF-8 in any script, without control characters. Clones share the text.
+        /// 1 to [`MAX_NAME_BYTES`] bytes of UTF-8 in any script, without control and direction characters. Clones share the text.
         #[derive(Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[serde(try_from = "String")]
         pub struct $name(Arc<str>);
@@ -49,7 +54,7 @@ macro_rules! name_type {
             pub fn from_wire(bytes: &[u8]) -> Option<Self> {
                 let mut text = String::with_capacity(bytes.len().min(MAX_NAME_BYTES));
                 for c in String::from_utf8_lossy(bytes).trim().chars() {
-                    let c = if c.is_control() { char::REPLACEMENT_CHARACTER } else { c };
+                    let c = if is_unprintable(c) { char::REPLACEMENT_CHARACTER } else { c };
                     if text.len() + c.len_utf8() > MAX_NAME_BYTES {
                         break;
                     }

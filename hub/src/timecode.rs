@@ -162,15 +162,15 @@ impl FromStr for FrameRate {
     fn from_str(text: &str) -> Result<Self, TimecodeError> {
         let text = text.trim();
         if let Some((num, den)) = text.split_once('/') {
-            let parse = |t: &str| t.trim().parse().map_err(|_| TimecodeError::Syntax);
+            let parse = |t: &str| t.trim().parse().map_err(|_| TimecodeError::RateSyntax);
             return Self::new(parse(num)?, parse(den)?);
         }
         if let Ok(whole) = text.parse() {
             return Self::new(whole, 1);
         }
-        let value: f64 = text.parse().map_err(|_| TimecodeError::Syntax)?;
+        let value: f64 = text.parse().map_err(|_| TimecodeError::RateSyntax)?;
         if !(1.0..=1000.0).contains(&value) {
-            return Err(TimecodeError::BadRate { num: 0, den: 0 });
+            return Err(TimecodeError::RateSyntax);
         }
         // 23.98, 23.976, 29.97, 59.94, 119.88: a nominal rate slowed by 1000/1001.
         let nominal = value.ceil() as u32;

@@ -129,7 +129,9 @@ fn even(generation: &Generation, sampler: &mut Sampler<'_>, rate: FrameRate) -> 
         .collect()
 }
 
-/// Seconds over which a filled gap fades to the frame that ends it.
+/// Longest gap that is filled with rows.
+const MAX_FILL_NANOS: i64 = 60_000_000_000;
+/// Nanoseconds over which a filled gap fades to the frame that ends it.
 const FADE_NANOS: i64 = 250_000_000;
 
 /// The take's own frames, each as it was recorded, with lost ones filled between their neighbours.
@@ -211,6 +213,10 @@ fn missing_places(
 ) {
     let gap = nanos - from_nanos;
     if interval <= 0 || gap <= interval.saturating_add(interval / 2) {
+        return;
+    }
+    // Beyond a minute nothing was lost: the performer was away, and the time stays a gap.
+    if gap > MAX_FILL_NANOS {
         return;
     }
     let missing = (gap + interval / 2) / interval - 1;

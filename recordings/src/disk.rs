@@ -70,8 +70,9 @@ impl Disk for RealDisk {
             .write(true)
             .create_new(true)
             .open(path)?;
-        // A file system without locks still records; only "in progress" cannot be told there.
-        let _ = file.try_lock();
+        // Waits out whoever looks whether this file is being written, which takes microseconds. A file system
+        // without locks still records; there "in progress" is told by the time of the last write.
+        let _ = file.lock();
         Ok(Box::new(RealFile(file)))
     }
 
@@ -98,14 +99,18 @@ impl Disk for RealDisk {
     }
 }
 
-/// Whether another process holds the lock of a recording in progress.
-pub(crate) fn is_being_written(path: &Path) -> io::Result<bool> {
+/// Without locks, a file written within this time counts as being written.
+const RECENT: std::time::Duration = std::time::Duration::from_secs(60);
+
+/// The lock of a take that nobody is writing, held until dropped; `None` when it is being recorded.
+pub(crate) fn lock_idle(path: &Path) -> io::Result<Option<File>> {
     let file = File::open(path)?;
     match file.try_lock() {
-        Ok(()) => Ok(false),
-        Err(TryLockError::WouldBlock) => Ok(true),
-        // Without locks nobody can tell; a take that still grows is safer left alone only by its age,
-        // which the caller judges.
-        Err(TryLockError::Error(_)) => Ok(false),
+        Ok(()) => Ok(Some(file)),
+        Err(TryLockError::WouldBlock) => Ok(None),
+        Err(TryLockError::Error(_)) => {
+            let age = file.metadata()?.modified()?.elapsed().unwrap_or_default();
+            Ok((age > RECENT).then_some(file))
+        }
     }
 }

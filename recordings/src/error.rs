@@ -9,21 +9,21 @@ use thiserror::Error;
 pub enum TakeError {
     /// The folder for takes cannot be used.
     #[error(
-        "cannot write takes to this folder ({source}); choose another folder or free this one: {path}"
+        "cannot write takes to this folder ({cause}); choose another folder or free this one: {path}"
     )]
     Folder {
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
         /// The folder.
         path: PathBuf,
     },
     /// A file operation failed.
-    #[error("cannot {action} ({source}): {path}")]
+    #[error("cannot {action} ({cause}): {path}")]
     Io {
         /// What was tried.
         action: &'static str,
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
         /// The file.
         path: PathBuf,
     },
@@ -73,9 +73,9 @@ impl TakeError {
         action: &'static str,
         path: &std::path::Path,
     ) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::Io {
+        move |cause| Self::Io {
             action,
-            source,
+            cause,
             path: path.to_owned(),
         }
     }

@@ -15,8 +15,10 @@ use std::{
 pub enum Keep {
     /// Static data, events.
     Always,
-    /// Frames, datagrams.
-    WhileRoom,
+    /// Frames.
+    Frame,
+    /// Datagrams as they came: also in the frames made of them.
+    Raw,
 }
 
 struct Entry<T> {
@@ -29,7 +31,8 @@ struct Inner<T> {
     queue: VecDeque<Entry<T>>,
     spare: Vec<T>,
     bytes: usize,
-    dropped: u64,
+    dropped_frames: u64,
+    dropped_raw: u64,
     closed: bool,
 }
 
@@ -49,7 +52,8 @@ impl<T: Default> Handover<T> {
                 queue: VecDeque::new(),
                 spare: Vec::new(),
                 bytes: 0,
-                dropped: 0,
+                dropped_frames: 0,
+                dropped_raw: 0,
                 closed: false,
             }),
             arrived: Condvar::new(),
@@ -67,22 +71,23 @@ impl<T: Default> Handover<T> {
     /// is set or much is waiting; a consumer that polls by time needs no wake-up per frame.
     pub fn push(&self, keep: Keep, wake: bool, fill: impl FnOnce(&mut T) -> usize) {
         let mut inner = self.lock();
-        if inner.closed {
-            if keep == Keep::WhileRoom {
-                return;
-            }
+        if inner.closed && keep != Keep::Always {
+            return;
         }
         let mut item = inner.spare.pop().unwrap_or_default();
         let bytes = fill(&mut item);
         inner.bytes += bytes;
         inner.queue.push_back(Entry { keep, bytes, item });
         while inner.queue.len() > self.max_items || inner.bytes > self.max_bytes {
-            let Some(at) = inner.queue.iter().position(|e| e.keep == Keep::WhileRoom) else {
+            let Some(at) = inner.queue.iter().position(|e| e.keep != Keep::Always) else {
                 break;
             };
             if let Some(entry) = inner.queue.remove(at) {
                 inner.bytes -= entry.bytes;
-                inner.dropped += 1;
+                match entry.keep {
+                    Keep::Raw => inner.dropped_raw += 1,
+                    _ => inner.dropped_frames += 1,
+                }
                 inner.spare.push(entry.item);
             }
         }
@@ -122,9 +127,14 @@ impl<T: Default> Handover<T> {
         self.arrived.notify_all();
     }
 
-    /// Droppable items that had to go.
-    pub fn dropped(&self) -> u64 {
-        self.lock().dropped
+    /// Frames that had to go.
+    pub fn dropped_frames(&self) -> u64 {
+        self.lock().dropped_frames
+    }
+
+    /// Datagrams that had to go.
+    pub fn dropped_raw(&self) -> u64 {
+        self.lock().dropped_raw
     }
 
     /// Items waiting.
@@ -160,10 +170,10 @@ mod tests {
         let q = Handover::new(4, 1000);
         put(&q, Keep::Always, 100);
         for frame in 0..6 {
-            put(&q, Keep::WhileRoom, frame);
+            put(&q, Keep::Frame, frame);
         }
         put(&q, Keep::Always, 200);
-        assert_eq!(q.dropped(), 4);
+        assert_eq!(q.dropped_frames(), 4);
         assert_eq!(drain(&q), [100, 4, 5, 200]);
     }
 
@@ -171,19 +181,19 @@ mod tests {
     fn bytes_are_bounded_too() {
         let q = Handover::new(1000, 35);
         for frame in 0..10 {
-            put(&q, Keep::WhileRoom, frame);
+            put(&q, Keep::Frame, frame);
         }
         assert_eq!(drain(&q), [7, 8, 9]);
-        assert_eq!(q.dropped(), 7);
+        assert_eq!(q.dropped_frames(), 7);
     }
 
     #[test]
     fn after_close_what_was_accepted_is_still_there() {
         let q = Handover::new(10, 1000);
-        put(&q, Keep::WhileRoom, 1);
+        put(&q, Keep::Frame, 1);
         q.close();
-        put(&q, Keep::WhileRoom, 2);
+        put(&q, Keep::Frame, 2);
         assert_eq!(drain(&q), [1]);
-        assert_eq!(q.dropped(), 0);
+        assert_eq!(q.dropped_frames(), 0);
     }
 }

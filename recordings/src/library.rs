@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::{
-    disk::{Disk, RealDisk, is_being_written},
+    disk::{Disk, RealDisk, lock_idle},
     error::TakeError,
     format::{Item, ReadStats, Reader, SubjectSummary, TakeInfo, TakeWriter},
     naming,
@@ -81,16 +81,18 @@ fn files(folder: &Path) -> Result<Vec<PathBuf>, TakeError> {
 /// Describes one file without reading its frames.
 pub fn look(path: &Path) -> Entry {
     let bytes = std::fs::metadata(path).map_or(0, |m| m.len());
-    let (info, _) = Reader::open(path)
+    let (info, stats) = Reader::open(path)
         .and_then(Reader::info_only)
         .unwrap_or((None, ReadStats::default()));
     let status = match &info {
-        _ if is_part(path) && is_being_written(path).unwrap_or(false) => Status::InProgress,
+        _ if is_part(path) && lock_idle(path).is_ok_and(|l| l.is_none()) => Status::InProgress,
         _ if is_part(path) => Status::Interrupted,
         None => Status::Unreadable,
+        // A finished name on a file that is cut short: a copy that was broken off.
+        _ if !stats.complete => Status::Interrupted,
         Some(info) if info.status == "recovered" => Status::Recovered,
         Some(info) if info.frames() == 0 => Status::Empty,
-        Some(info) if info.lost() > 0 || info.damaged > 0 => Status::WithLoss,
+        Some(info) if info.lost() > 0 || info.damaged > 0 || info.cut_short => Status::WithLoss,
         Some(_) => Status::Good,
     };
     Entry {
@@ -172,34 +174,59 @@ pub struct Recovery {
 }
 
 /// Makes a finished take of everything readable in a `.part` (or damaged) file and verifies it. The
-/// original goes when all of it was readable, else it stays, renamed to `.damaged`.
+/// original goes when all of it was readable, else it stays, renamed to `.damaged`. A whole finished take is
+/// left as it is.
 ///
 /// # Errors
-/// When it is being recorded right now, or the new take cannot be written; the original then stays as it is.
+/// When it is being recorded right now, was written by a newer version, or the new take cannot be written;
+/// the original then stays as it is.
 pub fn recover(path: &Path) -> Result<Recovery, TakeError> {
     let disk = RealDisk;
-    if is_being_written(path).map_err(TakeError::io("open the take", path))? {
+    // Held until the end: two programs that start at once must not both recover it.
+    let lock = lock_idle(path).map_err(TakeError::io("open the take", path))?;
+    let Some(_lock) = lock else {
         return Err(TakeError::InProgress {
             path: path.to_owned(),
         });
-    }
+    };
     let folder = path.parent().unwrap_or(Path::new("."));
-    let reserve = path.with_extension("reserve");
     // Its room may be the very room the recovery needs.
-    let _ = disk.remove(&reserve);
+    let _ = disk.remove(&path.with_extension("reserve"));
+    let nothing = Recovery {
+        from: path.to_owned(),
+        take: None,
+        frames: 0,
+        damaged: 0,
+    };
+    if std::fs::metadata(path).is_ok_and(|m| m.len() == 0) {
+        // Killed before its first byte.
+        let _ = disk.remove(path);
+        return Ok(nothing);
+    }
     let (info, _) = match Reader::open(path) {
         Ok(reader) => reader.info_only()?,
-        // Killed before the first bytes reached the file.
-        Err(TakeError::NotATake { .. }) => (None, ReadStats::default()),
+        Err(TakeError::NotATake { .. }) => return Ok(nothing),
         Err(error) => return Err(error),
     };
-    let Some(mut info) = info else {
-        return Ok(Recovery {
-            from: path.to_owned(),
-            take: None,
-            frames: 0,
-            damaged: 0,
+    if !is_part(path) && verify(path)?.is_good() {
+        return Ok(nothing);
+    }
+    if info
+        .as_ref()
+        .is_some_and(|i| i.version > crate::format::VERSION)
+    {
+        return Err(TakeError::NotATake {
+            why: "it was written by a newer version of Ghostlight",
+            path: path.to_owned(),
         });
+    }
+    let described = info.is_some();
+    let mut info = match info {
+        Some(info) => info,
+        None => match described_by_name(path)? {
+            Some(info) => info,
+            None => return Ok(nothing),
+        },
     };
     info.subjects.clear();
     let start = info.start_unix_nanos;
@@ -215,19 +242,92 @@ pub fn recover(path: &Path) -> Result<Recovery, TakeError> {
     }
     // A recovery that was itself interrupted: its original is still here, so start over.
     let _ = disk.remove(&working);
-    let mut writer = TakeWriter::create_at(&disk, (final_path, working), info, start)?;
+    let paths = (final_path, working.clone());
+    let mut writer = TakeWriter::create_at(&disk, paths, info, start)?;
+    let copied = copy(&mut reader, &mut writer, start);
+    let stats = reader.stats();
+    let damaged = stats.damaged + u64::from(!described);
+    let finished = copied.and_then(|(frames, last)| {
+        let mut finished = writer.finish("recovered after an interruption", last, |info| {
+            "recovered".clone_into(&mut info.status);
+            info.damaged = damaged;
+        })?;
+        if !finished.complete {
+            return Err(TakeError::Io {
+                action: "write the recovered take",
+                cause: std::io::ErrorKind::StorageFull.into(),
+                path: path.to_owned(),
+            });
+        }
+        finished.verify_and_name(&disk)?;
+        Ok((finished, frames))
+    });
+    let (finished, frames) = match finished {
+        Ok(done) => done,
+        Err(error) => {
+            // A recovery that failed must not also fill the disk.
+            let _ = disk.remove(&working);
+            return Err(error);
+        }
+    };
+    let put_aside = if damaged > 0 {
+        disk.rename_new(path, &path.with_extension("damaged"))
+    } else {
+        disk.remove(path)
+    };
+    put_aside.map_err(TakeError::io("put the recovered original aside", path))?;
+    Ok(Recovery {
+        from: path.to_owned(),
+        take: Some(finished.path),
+        frames,
+        damaged,
+    })
+}
+
+/// What the file name tells of a take whose description is damaged; `None` when it holds no message either.
+fn described_by_name(path: &Path) -> Result<Option<TakeInfo>, TakeError> {
+    let mut reader = Reader::open(path)?;
+    let first = loop {
+        match reader.next_item()? {
+            None => return Ok(None),
+            Some(item) => {
+                if let Some(nanos) = item.nanos() {
+                    break nanos;
+                }
+            }
+        }
+    };
+    let name = path.file_name().and_then(|n| n.to_str()).unwrap_or("");
+    let mut parts = name.split(['_', '.']);
+    let mut next = || parts.next().unwrap_or("").to_owned();
+    let (date, slate, take) = (next(), next(), next());
+    Ok(Some(TakeInfo {
+        date,
+        slate,
+        take: take
+            .split('-')
+            .next()
+            .and_then(|t| t.parse().ok())
+            .unwrap_or(1),
+        start_unix_nanos: first,
+        program: "recovered from a damaged description".to_owned(),
+        ..TakeInfo::default()
+    }))
+}
+
+/// Everything readable from one take into another; returns the frames and the last time.
+fn copy(
+    reader: &mut Reader,
+    writer: &mut TakeWriter<'_>,
+    start: i64,
+) -> Result<(u64, i64), TakeError> {
     let mut encoder = hub::wire::Encoder::default();
     let mut record = Vec::new();
     let mut last = start;
     let mut frames = 0;
     while let Some(item) = reader.next_item()? {
-        let nanos = match &item {
-            Item::Info(_) => continue,
-            Item::Static { nanos, .. }
-            | Item::Frame { nanos, .. }
-            | Item::Removed { nanos, .. }
-            | Item::Event { nanos, .. }
-            | Item::Raw { nanos, .. } => *nanos,
+        let Some(nanos) = item.nanos() else {
+            continue;
         };
         last = last.max(nanos);
         match item {
@@ -252,32 +352,7 @@ pub fn recover(path: &Path) -> Result<Recovery, TakeError> {
         }
         writer.tick(last)?;
     }
-    let stats = reader.stats();
-    let finished = writer.finish("recovered after an interruption", last, |info| {
-        "recovered".clone_into(&mut info.status);
-        info.damaged = stats.damaged;
-    })?;
-    if !finished.complete {
-        let _ = disk.remove(&finished.path);
-        return Err(TakeError::Io {
-            action: "write the recovered take",
-            source: std::io::ErrorKind::StorageFull.into(),
-            path: finished.path,
-        });
-    }
-    finished.verify_and_name(&disk)?;
-    let put_aside = if stats.damaged > 0 {
-        disk.rename_new(path, &path.with_extension("damaged"))
-    } else {
-        disk.remove(path)
-    };
-    put_aside.map_err(TakeError::io("put the recovered original aside", path))?;
-    Ok(Recovery {
-        from: path.to_owned(),
-        take: Some(finished.path),
-        frames,
-        damaged: stats.damaged,
-    })
+    Ok((frames, last))
 }
 
 /// Recovers every take that a crash left in a folder: called at each start.
@@ -285,8 +360,9 @@ pub fn recover_all(folder: &Path) -> Vec<Result<Recovery, TakeError>> {
     files(folder)
         .unwrap_or_default()
         .iter()
-        .filter(|p| is_part(p) && !is_being_written(p).unwrap_or(true))
+        .filter(|p| is_part(p))
         .map(|p| recover(p))
+        .filter(|r| !matches!(r, Err(TakeError::InProgress { .. })))
         .collect()
 }
 

@@ -18,6 +18,9 @@ use crate::{
 
 /// Frames on each side of a suspected clock step.
 const MEDIAN_FRAMES: usize = 60;
+/// A frame further than this from the usual offset around it, without a step, has a wrong time. Imitators
+/// whose numbers jump within a second stay below.
+const OUTLIER_NANOS: i64 = 2_000_000_000;
 /// Most frames kept until their static data is found.
 const MAX_EARLY: usize = 100_000;
 /// A change of the median offset beyond this is a step.
@@ -132,6 +135,8 @@ pub fn load(path: &Path) -> Result<TakeContent, TakeError> {
             Item::Removed { .. } | Item::Event { .. } | Item::Raw { .. } => {}
         }
     }
+    let mut stats = reader.stats();
+    stats.damaged += early.len() as u64;
     let subjects = order
         .into_iter()
         .map(|(key, generations)| Performance {
@@ -149,7 +154,7 @@ pub fn load(path: &Path) -> Result<TakeContent, TakeError> {
     Ok(TakeContent {
         info,
         subjects,
-        stats: reader.stats(),
+        stats,
     })
 }
 
@@ -186,18 +191,18 @@ fn place(frames: Vec<(FrameMeta, Option<FrameData>)>) -> Vec<PlacedFrame> {
     let offsets: Vec<i64> = frames
         .iter()
         .zip(&times)
-        .map(|((meta, _), t)| t - meta.arrival.as_nanos())
+        .map(|((meta, _), t)| t.saturating_sub(meta.arrival.as_nanos()))
         .collect();
     // Segments between steps of the source's clock, each shifted to the first one's offset.
     let mut starts = vec![0];
     for i in 1..times.len() {
-        if (offsets[i] - offsets[i - 1]).abs() < STEP_NANOS / 2 {
+        if offsets[i].saturating_sub(offsets[i - 1]).saturating_abs() < STEP_NANOS / 2 {
             continue;
         }
         let segment = starts[starts.len() - 1];
         let before = median(&offsets[segment.max(i.saturating_sub(MEDIAN_FRAMES))..i]);
         let after = median(&offsets[i..times.len().min(i + MEDIAN_FRAMES)]);
-        if (after - before).abs() > STEP_NANOS {
+        if after.saturating_sub(before).saturating_abs() > STEP_NANOS {
             starts.push(i);
         }
     }
@@ -208,10 +213,16 @@ fn place(frames: Vec<(FrameMeta, Option<FrameData>)>) -> Vec<PlacedFrame> {
         let shift = if n == 0 {
             0
         } else {
-            first_offset - median(&offsets[*start..end])
+            first_offset.saturating_sub(median(&offsets[*start..end]))
         };
         for i in *start..end {
-            times[i] += shift;
+            // One wild timecode among good ones is no time: its arrival tells better.
+            let from = i.saturating_sub(MEDIAN_FRAMES).max(*start);
+            let usual = median(&offsets[from..end.min(i + MEDIAN_FRAMES)]);
+            if offsets[i].saturating_sub(usual).saturating_abs() > OUTLIER_NANOS {
+                times[i] = frames[i].0.arrival.as_nanos().saturating_add(usual);
+            }
+            times[i] = times[i].saturating_add(shift);
             segment_of[i] = n;
         }
     }
@@ -224,8 +235,17 @@ fn place(frames: Vec<(FrameMeta, Option<FrameData>)>) -> Vec<PlacedFrame> {
     placed.sort_by_key(|(segment, f)| (*segment, f.nanos));
     let zero = placed.first().map_or(0, |(_, f)| f.nanos);
     let mut out: Vec<PlacedFrame> = Vec::with_capacity(placed.len());
-    for (_, mut frame) in placed {
-        frame.nanos -= zero;
+    let mut current = 0;
+    // A segment that would begin before the last one ended begins just after it.
+    let mut push_on = 0;
+    for (segment, mut frame) in placed {
+        frame.nanos = frame.nanos.saturating_sub(zero);
+        if segment != current {
+            current = segment;
+            let end = out.last().map_or(0, |last: &PlacedFrame| last.nanos);
+            push_on = (end + 1 - frame.nanos).max(0);
+        }
+        frame.nanos += push_on;
         if out.last().is_none_or(|last| frame.nanos > last.nanos) {
             out.push(frame);
         }
@@ -374,6 +394,20 @@ mod tests {
         let gap = placed[100].nanos - placed[99].nanos;
         assert!((gap - 16_666_667).abs() < 2, "{gap}");
         assert_eq!(placed[100].meta.timecode.unwrap().frame, 0);
+    }
+
+    #[test]
+    fn one_wild_timecode_moves_nothing_and_costs_nothing() {
+        let mut frames: Vec<_> = (0..180).map(|i| frame(9 * 216_000 + i, i)).collect();
+        frames[90].0.timecode = frame(11 * 216_000, 0).0.timecode;
+        let placed = place(frames);
+        assert_eq!(placed.len(), 180);
+        let longest = placed
+            .windows(2)
+            .map(|w| w[1].nanos - w[0].nanos)
+            .max()
+            .unwrap();
+        assert!(longest < 40_000_000, "{longest}");
     }
 
     #[test]

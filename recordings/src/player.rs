@@ -24,17 +24,6 @@ pub struct Player {
     rounds: u64,
 }
 
-fn nanos_of(item: &Item) -> Option<i64> {
-    match item {
-        Item::Info(_) => None,
-        Item::Static { nanos, .. }
-        | Item::Frame { nanos, .. }
-        | Item::Removed { nanos, .. }
-        | Item::Event { nanos, .. }
-        | Item::Raw { nanos, .. } => Some(*nanos),
-    }
-}
-
 impl Player {
     /// From the start, at `now`. `speed` is clamped to 0.01..=100.
     ///
@@ -85,7 +74,12 @@ impl Player {
                 }
                 Item::Frame {
                     ref meta, nanos, ..
-                } if meta.timecode.is_some_and(|t| t.as_nanos() >= target) => {
+                } if meta.timecode.is_some_and(|t| {
+                    // Modulo a day: a take over midnight goes on after it.
+                    let day = t.day_nanos();
+                    (t.as_nanos() - target).rem_euclid(day) < day / 2
+                }) =>
+                {
                     for (key, data, nanos) in statics {
                         give(Item::Static { key, data, nanos });
                     }
@@ -123,7 +117,7 @@ impl Player {
             let (nanos, item) = match self.pending.take() {
                 Some(pending) => pending,
                 None => match self.reader.next_item()? {
-                    Some(item) => match nanos_of(&item) {
+                    Some(item) => match item.nanos() {
                         Some(nanos) => (nanos, item),
                         None => {
                             give(item);

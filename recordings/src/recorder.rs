@@ -9,7 +9,7 @@ use std::{
     path::{Path, PathBuf},
     sync::{
         Arc, Mutex, PoisonError,
-        atomic::{AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, Ordering},
     },
     thread::JoinHandle,
     time::{Duration, Instant},
@@ -67,6 +67,7 @@ pub struct Tap {
     queue: Handover<Item>,
     encoder: Mutex<wire::Encoder>,
     accepted_frames: AtomicU64,
+    ended_early: AtomicBool,
 }
 
 impl Tap {
@@ -83,7 +84,7 @@ impl Tap {
     /// A frame.
     pub fn frame(&self, key: &SubjectKey, meta: &FrameMeta, data: Option<&FrameData>) {
         self.accepted_frames.fetch_add(1, Ordering::Relaxed);
-        self.queue.push(Keep::WhileRoom, false, |item| {
+        self.queue.push(Keep::Frame, false, |item| {
             item.kind = Kind::Frame(meta.timecode);
             item.key = Some(key.clone());
             item.at = meta.arrival;
@@ -108,7 +109,7 @@ impl Tap {
 
     /// A datagram as it came.
     pub fn raw(&self, listener: &Arc<str>, from: SocketAddr, datagram: &[u8], at: WorldTime) {
-        self.queue.push(Keep::WhileRoom, false, |item| {
+        self.queue.push(Keep::Raw, false, |item| {
             item.kind = Kind::Raw(Arc::clone(listener), from);
             item.key = None;
             item.at = at;
@@ -132,14 +133,13 @@ impl Tap {
         self.accepted_frames.load(Ordering::Relaxed)
     }
 
-    /// Items that had to go because the disk could not follow.
+    /// Frames that had to go because the disk could not follow.
     pub fn dropped(&self) -> u64 {
-        self.queue.dropped()
+        self.queue.dropped_frames()
     }
 }
 
 /// How a recording ended.
-#[derive(Clone, Debug)]
 pub struct Ended {
     /// The take.
     pub finished: Finished,
@@ -187,6 +187,7 @@ impl Recorder {
             queue: Handover::new(MAX_ITEMS, MAX_BYTES),
             encoder: Mutex::default(),
             accepted_frames: AtomicU64::new(0),
+            ended_early: AtomicBool::new(false),
         });
         let stop = Arc::new(Mutex::new(None));
         let thread = std::thread::Builder::new()
@@ -222,7 +223,7 @@ impl Recorder {
 
     /// Whether the thread has ended by itself (the disk is full or failed).
     pub fn has_ended(&self) -> bool {
-        self.thread.is_finished()
+        self.tap.ended_early.load(Ordering::Acquire) || self.thread.is_finished()
     }
 
     /// Stops: nothing after this is taken, everything before it is in the take. `adjust` adds the hub's
@@ -281,36 +282,47 @@ fn run(
     let stopped = loop {
         let asked = stop.lock().unwrap_or_else(PoisonError::into_inner).take();
         tap.queue.take(&mut items, POLL);
-        let written = write_all(&mut writer, &items, epoch)
+        let written = write_all(&mut writer, &items, epoch, unix_now)
             .and_then(|()| note_drops(&mut writer, tap, &mut told_dropped, unix_now()))
             .and_then(|()| writer.tick(unix_now()));
-        tap.queue.recycle(&mut items);
         if let Err(error) = written {
             trouble = Some(error.to_string());
             tap.queue.close();
-            break asked;
+            tap.ended_early.store(true, Ordering::Release);
+            break asked.or_else(|| wait_for_stop(stop));
         }
+        tap.queue.recycle(&mut items);
         if asked.is_some() {
             break asked;
         }
     };
-    // Between the request and the closing of the queue a last item may have slipped in.
-    tap.queue.take(&mut items, Duration::ZERO);
+    let mut unwritten = 0;
     if trouble.is_none() {
-        trouble = write_all(&mut writer, &items, epoch)
+        // Between the request and the closing of the queue a last item may have slipped in.
+        tap.queue.take(&mut items, Duration::ZERO);
+        trouble = write_all(&mut writer, &items, epoch, unix_now)
             .err()
             .map(|e| e.to_string());
+    } else {
+        tap.queue.take(&mut items, Duration::ZERO);
+        unwritten = items
+            .iter()
+            .filter(|i| matches!(i.kind, Kind::Frame(_)))
+            .count() as u64;
     }
     let (reason, at, adjust) = match stopped {
         Some(s) => (s.reason, epoch.unix_of(s.at), Some(s.adjust)),
         None => ("the disk refused".to_owned(), unix_now(), None),
     };
+    let cut_short = trouble.is_some();
     let reason = trouble.clone().unwrap_or(reason);
     // A last event may itself find no room; the description says the same.
     let _ = writer.event(&json!({"event": "stop", "reason": reason}), at);
-    let dropped = tap.dropped();
-    let finished = writer.finish(&reason, at, |info| {
-        info.dropped_by_us = dropped;
+    let (dropped, dropped_raw) = (tap.queue.dropped_frames(), tap.queue.dropped_raw());
+    let mut finished = writer.finish(&reason, at, |info| {
+        info.dropped_by_us = dropped + unwritten;
+        info.dropped_raw = dropped_raw;
+        info.cut_short = cut_short;
         if let Some(adjust) = adjust {
             adjust(info);
         }
@@ -318,16 +330,21 @@ fn run(
     if finished.complete
         && let Err(error) = finished.verify_and_name(disk)
     {
-        return Ok(Ended {
-            trouble: Some(error.to_string()),
-            finished: Finished {
-                complete: false,
-                path: finished.part_path.clone(),
-                ..finished
-            },
-        });
+        trouble = Some(error.to_string());
     }
     Ok(Ended { finished, trouble })
+}
+
+/// After the disk has refused, the hub still has the counts: it is given two seconds to notice and stop.
+fn wait_for_stop(stop: &Mutex<Option<Stop>>) -> Option<Stop> {
+    for _ in 0..100 {
+        let asked = stop.lock().unwrap_or_else(PoisonError::into_inner).take();
+        if asked.is_some() {
+            return asked;
+        }
+        std::thread::sleep(POLL);
+    }
+    None
 }
 
 fn note_drops(
@@ -345,8 +362,17 @@ fn note_drops(
     Ok(())
 }
 
-fn write_all(writer: &mut TakeWriter<'_>, items: &[Item], epoch: Epoch) -> Result<(), TakeError> {
-    for item in items {
+fn write_all(
+    writer: &mut TakeWriter<'_>,
+    items: &[Item],
+    epoch: Epoch,
+    unix_now: impl Fn() -> i64,
+) -> Result<(), TakeError> {
+    for (number, item) in items.iter().enumerate() {
+        // After a stall of the disk much may be waiting: keep chunks small all the same.
+        if number % 256 == 255 {
+            writer.tick(unix_now())?;
+        }
         let nanos = epoch.unix_of(item.at);
         match (&item.kind, &item.key) {
             (Kind::Static(data), Some(key)) => writer.static_data(key, data, nanos)?,

@@ -25,6 +25,18 @@ impl Outcome {
     }
 }
 
+/// Wrong usage that only shows once the command runs; exit code 2.
+#[derive(Debug)]
+pub struct UsageError(pub String);
+
+impl std::fmt::Display for UsageError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for UsageError {}
+
 /// Standard output of a command.
 #[derive(Clone, Copy, Debug)]
 pub struct Output {

@@ -23,7 +23,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use anyhow::{Context as _, anyhow, bail};
+use anyhow::{Context as _, bail};
 use hub::{FrameRate, client::SourceSettings};
 use serde::Deserialize;
 use sources::{Protocol, livelinkface};
@@ -49,14 +49,15 @@ pub struct HubTable {
     /// Folder for takes.
     pub record_folder: PathBuf,
     /// Rate of the hub's own time of day.
-    pub timecode_rate: String,
+    #[serde(deserialize_with = "rate")]
+    pub timecode_rate: FrameRate,
 }
 
 impl Default for HubTable {
     fn default() -> Self {
         Self {
             record_folder: "takes".into(),
-            timecode_rate: "60".into(),
+            timecode_rate: FrameRate::FPS_60,
         }
     }
 }
@@ -69,6 +70,7 @@ pub struct SourceTable {
     #[serde(deserialize_with = "protocol")]
     pub kind: Protocol,
     /// Where it listens; default all addresses at the protocol's own port.
+    #[serde(default, deserialize_with = "listen")]
     pub listen: Option<SocketAddr>,
     /// Buffering and evaluation.
     #[serde(default)]
@@ -91,6 +93,18 @@ pub struct SubjectTable {
 
 fn yes() -> bool {
     true
+}
+
+fn rate<'de, D: serde::Deserializer<'de>>(from: D) -> Result<FrameRate, D::Error> {
+    String::deserialize(from)?
+        .parse()
+        .map_err(serde::de::Error::custom)
+}
+
+fn listen<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
+    resolve(&String::deserialize(from)?, 0)
+        .map(Some)
+        .map_err(serde::de::Error::custom)
 }
 
 fn protocol<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Protocol, D::Error> {
@@ -173,11 +187,6 @@ impl Stage {
     /// As [`Self::read`].
     pub fn parse(text: &str) -> anyhow::Result<Self> {
         let stage: Self = toml::from_str(text)?;
-        stage
-            .hub
-            .timecode_rate
-            .parse::<FrameRate>()
-            .map_err(|e| anyhow!("hub.timecode_rate {:?}: {e}", stage.hub.timecode_rate))?;
         for (i, a) in stage.sources.iter().enumerate() {
             let clash = stage.sources[..i]
                 .iter()
@@ -196,7 +205,7 @@ impl Stage {
 
     /// Rate of the hub's own time of day.
     pub fn timecode_rate(&self) -> FrameRate {
-        self.hub.timecode_rate.parse().unwrap_or(FrameRate::FPS_60)
+        self.hub.timecode_rate
     }
 }
 

@@ -24,15 +24,6 @@ impl Slot {
         self.key = self.key.saturating_add(nanos);
         self.timecode_nanos = self.timecode_nanos.map(|t| t.saturating_add(nanos));
     }
-
-    pub(crate) fn copy_from(&mut self, other: &Self) {
-        self.number = other.number;
-        self.key = other.key;
-        self.timecode_nanos = other.timecode_nanos;
-        self.has_data = other.has_data;
-        self.meta.clone_from(&other.meta);
-        self.data.clone_from(&other.data);
-    }
 }
 
 /// Where a frame went.

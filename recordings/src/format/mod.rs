@@ -61,6 +61,10 @@ pub struct TakeInfo {
     pub subjects: Vec<SubjectSummary>,
     /// Frames dropped because the disk could not follow.
     pub dropped_by_us: u64,
+    /// Datagrams whose raw form was dropped for the same reason.
+    pub dropped_raw: u64,
+    /// The disk ended the take, not the operator.
+    pub cut_short: bool,
     /// Damaged pieces that a recovery left out.
     pub damaged: u64,
 }

@@ -80,6 +80,20 @@ pub enum Item {
     },
 }
 
+impl Item {
+    /// When it arrived, in nanoseconds of Unix time; `None` for the description.
+    pub fn nanos(&self) -> Option<i64> {
+        match self {
+            Self::Info(_) => None,
+            Self::Static { nanos, .. }
+            | Self::Frame { nanos, .. }
+            | Self::Removed { nanos, .. }
+            | Self::Event { nanos, .. }
+            | Self::Raw { nanos, .. } => Some(*nanos),
+        }
+    }
+}
+
 /// What was found so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ReadStats {
@@ -113,6 +127,8 @@ pub struct Reader {
     stats: ReadStats,
     start_nanos: Option<i64>,
     with_raw: bool,
+    /// The index has begun: records of other kinds are expected.
+    data_ended: bool,
     done: bool,
 }
 
@@ -146,13 +162,15 @@ impl Reader {
             len,
             at: 8,
             buffer: Vec::new(),
-            channels: HashMap::new(),
+            // Our writer's first channel; a channel record says the same.
+            channels: HashMap::from([(1, Channel::Events)]),
             orphans: HashMap::new(),
             orphan_bytes: 0,
             queue: VecDeque::new(),
             stats: ReadStats::default(),
             start_nanos: None,
             with_raw: false,
+            data_ended: false,
             done: false,
         };
         reader.read_summary()?;
@@ -178,6 +196,7 @@ impl Reader {
             let summary = u64::from_le_bytes(*summary);
             if (data_start..self.len - FOOTER_BYTES).contains(&summary) {
                 self.seek_to(summary)?;
+                self.data_ended = true;
                 while self.at < self.len - FOOTER_BYTES
                     && let Some((opcode, len)) = self.framing()?
                 {
@@ -193,6 +212,7 @@ impl Reader {
             }
         }
         self.stats = ReadStats::default();
+        self.data_ended = false;
         self.done = false;
         self.seek_to(data_start)
     }
@@ -218,6 +238,8 @@ impl Reader {
                 return Ok(Some(item));
             }
             if self.done {
+                let orphans = std::mem::take(&mut self.orphans);
+                self.stats.damaged += orphans.values().map(|o| o.len() as u64).sum::<u64>();
                 return Ok(None);
             }
             self.read_record()?;
@@ -274,8 +296,15 @@ impl Reader {
             self.at += FRAMING_BYTES as u64;
             let [opcode, length @ ..] = head;
             let length = u64::from_le_bytes(length);
-            let known = (op::HEADER..=op::DATA_END).contains(&opcode) || opcode >= 0x80;
+            // A flipped bit must not make a chunk pass for something to be skipped, or for the end.
+            let known = match opcode {
+                op::FOOTER => length == 20 && self.at + 20 + 8 == self.len,
+                op::HEADER | op::CHUNK | op::METADATA | op::ATTACHMENT => true,
+                op::DATA_END => length == 4,
+                _ => self.data_ended,
+            };
             if known && length <= MAX_RECORD_BYTES && length <= self.len - self.at {
+                self.data_ended |= opcode == op::DATA_END;
                 return Ok(Some((opcode, length)));
             }
             let from = self.at - FRAMING_BYTES as u64 + 1;
@@ -343,18 +372,20 @@ impl Reader {
         };
         match opcode {
             op::CHUNK => {
+                let start = self.at - FRAMING_BYTES as u64;
                 self.take_body(len)?;
-                self.chunk();
+                if !self.chunk() {
+                    self.stats.damaged += 1;
+                    // Its length may be what is damaged: look for its neighbours inside it.
+                    if let Some(next) = self.find_chunk(start + 1)? {
+                        self.done = false;
+                        self.seek_to(next)?;
+                    }
+                }
             }
             op::METADATA => {
                 self.take_body(len)?;
                 self.metadata();
-            }
-            op::CHANNEL => {
-                self.take_body(len)?;
-                if let Ok(Record::Channel(c)) = mcap::parse_record(opcode, &self.buffer) {
-                    self.add_channel(&c);
-                }
             }
             op::FOOTER => {
                 self.stats.complete = true;
@@ -394,25 +425,24 @@ impl Reader {
         self.channels.insert(c.id, channel);
     }
 
-    /// Takes the chunk in the buffer whole, or leaves it out whole.
-    fn chunk(&mut self) {
+    /// Takes the chunk in the buffer whole, or leaves it out whole and returns false.
+    fn chunk(&mut self) -> bool {
         let buffer = std::mem::take(&mut self.buffer);
-        match unpack(&buffer) {
-            Ok(records) => {
-                for record in records {
-                    match record {
-                        Record::Channel(c) => self.add_channel(&c),
-                        Record::Message { header, data } => {
-                            self.stats.messages += 1;
-                            self.message(header.channel_id, header.log_time as i64, &data);
-                        }
-                        _ => {}
-                    }
+        let records = unpack(&buffer);
+        for record in records.iter().flatten() {
+            match record {
+                Record::Channel(c) => self.add_channel(c),
+                Record::Message { header, data } => {
+                    self.stats.messages += 1;
+                    self.message(header.channel_id, header.log_time as i64, data);
                 }
+                _ => {}
             }
-            Err(_) => self.stats.damaged += 1,
         }
+        let good = records.is_some();
+        drop(records);
         self.buffer = buffer;
+        good
     }
 
     fn message(&mut self, id: u16, nanos: i64, data: &[u8]) {
@@ -441,7 +471,10 @@ impl Reader {
                 .ok()
                 .map(|value| Item::Event { value, nanos }),
             Some(Channel::Raw(_) | Channel::Other) => return,
-            None if self.orphan_bytes + data.len() <= MAX_ORPHAN_BYTES => {
+            // Raw datagrams of an unknown channel never tell which one it was.
+            None if data.first().is_some_and(|tag| *tag <= TAG_REMOVED)
+                && self.orphan_bytes + data.len() <= MAX_ORPHAN_BYTES =>
+            {
                 self.orphan_bytes += data.len();
                 self.orphans
                     .entry(id)
@@ -486,20 +519,30 @@ impl Reader {
     }
 }
 
-/// The records of a chunk, its checksum verified.
-fn unpack(chunk: &[u8]) -> mcap::McapResult<Vec<Record<'_>>> {
-    let Record::Chunk {
+/// The channels and messages of a chunk. `None` when its checksum or its framing is wrong: then nothing in it
+/// is believed. Our chunks are neither compressed nor without checksum.
+fn unpack(chunk: &[u8]) -> Option<Vec<Record<'_>>> {
+    let Ok(Record::Chunk {
         header,
-        data: Cow::Borrowed(data),
-    } = mcap::parse_record(op::CHUNK, chunk)?
+        data: Cow::Borrowed(mut data),
+    }) = mcap::parse_record(op::CHUNK, chunk)
     else {
-        return Err(mcap::McapError::BadIndex);
+        return None;
     };
-    // What no checksum covers must not decide how much is read.
-    if header.uncompressed_size > MAX_RECORD_BYTES {
-        return Err(mcap::McapError::ChunkTooLarge(header.uncompressed_size));
+    if !header.compression.is_empty() || crc32fast::hash(data) != header.uncompressed_crc {
+        return None;
     }
-    mcap::read::ChunkReader::new(header, data)?.collect()
+    let mut records = Vec::new();
+    while let Some((&opcode, rest)) = data.split_first() {
+        let (len, rest) = rest.split_first_chunk::<8>()?;
+        let len = usize::try_from(u64::from_le_bytes(*len)).ok()?;
+        let (body, rest) = rest.split_at_checked(len)?;
+        if matches!(opcode, op::CHANNEL | op::MESSAGE) {
+            records.push(mcap::parse_record(opcode, body).ok()?);
+        }
+        data = rest;
+    }
+    Some(records)
 }
 
 fn looks_like_chunk(window: &[u8], left: u64) -> bool {

@@ -117,7 +117,6 @@ struct SubjectChannel {
 }
 
 /// How a take ended.
-#[derive(Clone, Debug)]
 pub struct Finished {
     /// The take.
     pub path: PathBuf,
@@ -131,6 +130,8 @@ pub struct Finished {
     pub messages: u64,
     /// False when not even the index could be written: the file keeps its `.part` name and the next start recovers it.
     pub complete: bool,
+    /// Keeps the lock until the take has its name: nobody may recover it meanwhile.
+    lock: Option<Box<dyn DiskFile>>,
 }
 
 /// A take being written.
@@ -143,6 +144,10 @@ pub struct TakeWriter<'d> {
     staged: Shared,
     mcap: mcap::Writer<Shared>,
     on_disk: u64,
+    /// The file ends with half a chunk that could not be cut off.
+    torn: bool,
+    /// The medium refused a sync: what it holds is not certain.
+    unsure: bool,
     subjects: HashMap<SubjectKey, SubjectChannel>,
     subject_order: Vec<SubjectKey>,
     raw: HashMap<String, (u16, u32)>,
@@ -171,8 +176,8 @@ impl<'d> TakeWriter<'d> {
         now_nanos: i64,
     ) -> Result<Self, TakeError> {
         disk.create_folder(folder)
-            .map_err(|source| TakeError::Folder {
-                source,
+            .map_err(|cause| TakeError::Folder {
+                cause,
                 path: folder.to_owned(),
             })?;
         if info.take == 0 {
@@ -195,14 +200,31 @@ impl<'d> TakeWriter<'d> {
     ) -> Result<Self, TakeError> {
         let folder = part_path.parent().unwrap_or(Path::new(".")).to_owned();
         let folder = folder.as_path();
-        let unusable = |source| TakeError::Folder {
-            source,
+        let unusable = |cause| TakeError::Folder {
+            cause,
             path: folder.to_owned(),
         };
         let file = disk.create_new(&part_path).map_err(unusable)?;
         let reserve_path = part_path.with_extension("reserve");
         info.version = super::VERSION;
         "recording".clone_into(&mut info.status);
+        let begun = Self::begin(disk, file, (final_path, part_path.clone()), info, now_nanos);
+        if begun.is_err() {
+            // A take that never began leaves nothing behind.
+            let _ = disk.remove(&part_path);
+            let _ = disk.remove(&reserve_path);
+        }
+        begun
+    }
+
+    fn begin(
+        disk: &'d dyn Disk,
+        file: Box<dyn DiskFile>,
+        (final_path, part_path): (PathBuf, PathBuf),
+        info: TakeInfo,
+        now_nanos: i64,
+    ) -> Result<Self, TakeError> {
+        let reserve_path = part_path.with_extension("reserve");
         let staged = Shared::default();
         let mut mcap = mcap::WriteOptions::new()
             .compression(None)
@@ -213,6 +235,10 @@ impl<'d> TakeWriter<'d> {
             .emit_message_indexes(false)
             .create(staged.clone())?;
         mcap.write_metadata(&info.to_metadata())?;
+        // First, so that its number is known without its record.
+        let event_schema =
+            mcap.add_schema("ghostlight.event", "jsonschema", EVENT_SCHEMA.as_bytes())?;
+        let events = mcap.add_channel(event_schema, "events", "json", &BTreeMap::new())?;
         let subject_schema = mcap.add_schema(
             "ghostlight.subject.v1",
             ENCODING,
@@ -223,9 +249,6 @@ impl<'d> TakeWriter<'d> {
             ENCODING,
             b"u8 address length (4 or 16), address, u16 big-endian port, datagram",
         )?;
-        let event_schema =
-            mcap.add_schema("ghostlight.event", "jsonschema", EVENT_SCHEMA.as_bytes())?;
-        let events = mcap.add_channel(event_schema, "events", "json", &BTreeMap::new())?;
         let mut writer = Self {
             disk,
             file,
@@ -235,6 +258,8 @@ impl<'d> TakeWriter<'d> {
             staged,
             mcap,
             on_disk: 0,
+            torn: false,
+            unsure: false,
             subjects: HashMap::new(),
             subject_order: Vec::new(),
             raw: HashMap::new(),
@@ -249,14 +274,22 @@ impl<'d> TakeWriter<'d> {
             messages: 0,
             last_nanos: now_nanos,
         };
-        writer.reserve();
-        writer.cut(now_nanos)?;
+        if writer
+            .part_path
+            .extension()
+            .is_some_and(|e| e == naming::PART)
+        {
+            writer.reserve();
+        }
+        writer.cut()?;
         writer
             .file
             .sync()
             .map_err(TakeError::io("sync the take", &writer.part_path))?;
         // The name must survive a power cut as well as the bytes.
-        let _ = disk.sync_folder(folder);
+        if let Some(folder) = writer.part_path.parent() {
+            let _ = disk.sync_folder(folder);
+        }
         Ok(writer)
     }
 
@@ -465,19 +498,19 @@ impl<'d> TakeWriter<'d> {
             .chunk_since
             .is_some_and(|since| now_nanos - since >= CHUNK_NANOS);
         if due || self.staged.with(|s| s.bytes.len()) > MAX_CHUNK_BYTES {
-            self.cut(now_nanos)?;
+            self.cut()?;
         }
         if now_nanos - self.synced_at >= SYNC_NANOS {
             self.synced_at = now_nanos;
-            self.file
-                .sync()
-                .map_err(TakeError::io("sync the take", &self.part_path))?;
+            let synced = self.file.sync();
+            self.unsure |= synced.is_err();
+            synced.map_err(TakeError::io("sync the take", &self.part_path))?;
         }
         Ok(())
     }
 
     /// Finishes the chunk and gives it to the system.
-    fn cut(&mut self, _now_nanos: i64) -> Result<(), TakeError> {
+    fn cut(&mut self) -> Result<(), TakeError> {
         self.chunk_since = None;
         self.mcap.flush()?;
         self.drain()
@@ -486,6 +519,13 @@ impl<'d> TakeWriter<'d> {
     /// Moves staged bytes to the file; after a failure the file is cut back to whole chunks and the bytes
     /// stay staged.
     fn drain(&mut self) -> Result<(), TakeError> {
+        if self.torn {
+            // Half a chunk must not stand between two whole ones.
+            self.file
+                .truncate(self.on_disk)
+                .map_err(TakeError::io("cut the take back", &self.part_path))?;
+            self.torn = false;
+        }
         let bytes = self.staged.with(|s| std::mem::take(&mut s.bytes));
         match self.file.append(&bytes) {
             Ok(()) => {
@@ -499,12 +539,12 @@ impl<'d> TakeWriter<'d> {
                 });
                 Ok(())
             }
-            Err(source) => {
+            Err(cause) => {
                 self.staged.with(|s| s.bytes = bytes);
-                let _ = self.file.truncate(self.on_disk);
+                self.torn = self.file.truncate(self.on_disk).is_err();
                 Err(TakeError::Io {
                     action: "write the take",
-                    source,
+                    cause,
                     path: self.part_path.clone(),
                 })
             }
@@ -556,18 +596,20 @@ impl<'d> TakeWriter<'d> {
                     .sync()
                     .map_err(TakeError::io("sync the take", &self.part_path))
             })
-            .is_ok();
+            .is_ok()
+            && !self.unsure;
         Ok(Finished {
             path: if complete {
-                self.final_path.clone()
+                self.final_path
             } else {
                 self.part_path.clone()
             },
-            part_path: self.part_path.clone(),
-            info: self.info.clone(),
+            part_path: self.part_path,
+            info: self.info,
             bytes: self.on_disk,
             messages: self.messages,
             complete,
+            lock: complete.then_some(self.file),
         })
     }
 }
@@ -577,7 +619,17 @@ impl Finished {
     ///
     /// # Errors
     /// When what is read is not what was written, or the name cannot be given; the `.part` file stays.
-    pub fn verify_and_name(&self, disk: &dyn Disk) -> Result<(), TakeError> {
+    pub fn verify_and_name(&mut self, disk: &dyn Disk) -> Result<(), TakeError> {
+        let named = self.check_and_rename(disk);
+        if named.is_err() {
+            self.complete = false;
+            self.path.clone_from(&self.part_path);
+        }
+        self.lock = None;
+        named
+    }
+
+    fn check_and_rename(&self, disk: &dyn Disk) -> Result<(), TakeError> {
         let part = &self.part_path;
         let mut reader = super::Reader::open(part)?;
         while reader.next_item()?.is_some() {}

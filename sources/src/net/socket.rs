@@ -27,12 +27,12 @@ pub enum BindError {
         free: u16,
     },
     /// Anything else.
-    #[error("cannot listen on {addr}: {source}")]
+    #[error("cannot listen on {addr}: {cause}")]
     Io {
         /// The address asked for.
         addr: SocketAddr,
         /// What the system says.
-        source: io::Error,
+        cause: io::Error,
     },
 }
 
@@ -52,8 +52,8 @@ pub struct BoundSocket {
 /// # Errors
 /// See [`BindError`]: a port in use names a free one.
 pub fn bind(addr: SocketAddr) -> Result<BoundSocket, BindError> {
-    try_bind(addr).map_err(|source| {
-        if source.kind() == io::ErrorKind::AddrInUse
+    try_bind(addr).map_err(|cause| {
+        if cause.kind() == io::ErrorKind::AddrInUse
             && let Some(free) = free_port(addr)
         {
             return BindError::InUse {
@@ -62,7 +62,7 @@ pub fn bind(addr: SocketAddr) -> Result<BoundSocket, BindError> {
                 free,
             };
         }
-        BindError::Io { addr, source }
+        BindError::Io { addr, cause }
     })
 }
 

@@ -32,10 +32,6 @@ pub(super) struct DemoArgs {
     seconds: f64,
     /// Open no window (there is none in this build)
     #[arg(long)]
-    #[expect(
-        dead_code,
-        reason = "accepted by builds without a window too, so that scripts work with both"
-    )]
     no_window: bool,
 }
 
@@ -107,7 +103,7 @@ pub(super) fn run(args: &DemoArgs, out: Output) -> anyhow::Result<Outcome> {
     }
     let ended = live.finish(recording, "demo over")?;
     live.stop();
-    let outcome = record::report(&ended, out);
+    let outcome = record::report(&ended, 0, out);
 
     let job = export::Job {
         take: &ended.finished.path,

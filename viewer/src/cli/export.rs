@@ -1,6 +1,9 @@
 //! `ghostlight export`: a take to files that other programs open.
 
-use std::path::{Path, PathBuf};
+use std::{
+    collections::HashSet,
+    path::{Path, PathBuf},
+};
 
 use anyhow::{Context as _, bail};
 use characters::Character;
@@ -125,6 +128,8 @@ pub(super) fn export(job: &Job<'_>, out: Output) -> anyhow::Result<(Outcome, Vec
         ));
     }
     let mut paths = Vec::new();
+    // Names as a file system that ignores case sees them.
+    let mut stems = HashSet::new();
     for subject in content.subjects.iter().filter(|s| wanted(&s.key)) {
         for (number, generation) in subject.generations.iter().enumerate() {
             let Some(rows) = bake(
@@ -147,11 +152,29 @@ pub(super) fn export(job: &Job<'_>, out: Output) -> anyhow::Result<(Outcome, Vec
                 outcome = Outcome::WithLoss;
                 continue;
             }
-            let stem = stem(job.take, &subject.key, number);
+            let base = stem(job.take, &subject.key, number);
+            // Two phones may have one name; neither may overwrite the other.
+            let stem = (1..)
+                .map(|n| {
+                    if n == 1 {
+                        base.clone()
+                    } else {
+                        format!("{base}-{n}")
+                    }
+                })
+                .find(|s| stems.insert(s.to_lowercase()))
+                .unwrap_or(base);
             for format in job.formats {
                 let path = match format {
                     Format::Csv => write_csv(job, &stem, &rows)?,
-                    Format::Glb => write_character(job, &stem, &rows, &content, character, out)?,
+                    Format::Glb => write_character(
+                        job,
+                        &stem,
+                        &rows,
+                        (&content, &subject.key),
+                        character,
+                        out,
+                    )?,
                 };
                 let event = json!({
                     "event": "export",
@@ -279,7 +302,7 @@ fn write_character(
     job: &Job<'_>,
     stem: &str,
     rows: &Rows,
-    content: &TakeContent,
+    (content, key): (&TakeContent, &SubjectKey),
     character: &Character,
     out: Output,
 ) -> anyhow::Result<PathBuf> {
@@ -362,7 +385,7 @@ fn write_character(
                     translations: None,
                 })
                 .collect(),
-            extras: facts(rows, content, &content.subjects[0].key),
+            extras: facts(rows, content, key),
         },
     )?;
     let path = job.out.join(format!("{stem}.glb"));

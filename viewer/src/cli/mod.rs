@@ -16,7 +16,7 @@ use clap::{Args, Parser, Subcommand};
 
 use crate::{
     live::Live,
-    output::{Outcome, Output},
+    output::{Outcome, Output, UsageError},
     stage::{self, SourceTable, Stage},
 };
 
@@ -38,7 +38,7 @@ pub struct Cli {
     #[command(subcommand)]
     command: Command,
     /// Print one JSON object a line on standard output, for machines
-    #[arg(long, global = true)]
+    #[arg(long, global = true, display_order = 1000)]
     json: bool,
 }
 
@@ -136,7 +136,11 @@ impl Cli {
             Ok(Outcome::WithLoss) => ExitCode::from(3),
             Err(error) => {
                 out.error(&format!("{error:#}"));
-                ExitCode::FAILURE
+                if error.is::<UsageError>() {
+                    ExitCode::from(2)
+                } else {
+                    ExitCode::FAILURE
+                }
             }
         }
     }

@@ -12,7 +12,7 @@ use sources::native::NativeSender;
 use super::{record::seconds, send, wait};
 use crate::{
     HubClock,
-    output::{Outcome, Output},
+    output::{Outcome, Output, UsageError},
     stage::resolve,
 };
 
@@ -38,7 +38,7 @@ pub(super) struct PlayArgs {
     #[arg(long, value_name = "ADDR")]
     to: String,
     /// 1 is the take's own speed
-    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = speed)]
     speed: f64,
     /// Begin again at the end, until interrupted
     #[arg(long = "loop")]
@@ -55,6 +55,13 @@ pub(super) struct PlayArgs {
     /// How frames are sent
     #[arg(long = "as", value_enum, default_value = "auto")]
     kind: As,
+}
+
+fn speed(text: &str) -> Result<f64, String> {
+    text.parse()
+        .ok()
+        .filter(|s| (0.01..=100.0).contains(s))
+        .ok_or_else(|| format!("{text:?} is no speed between 0.01 and 100"))
 }
 
 struct Out {
@@ -142,7 +149,7 @@ impl Out {
 }
 
 pub(super) fn run(args: &PlayArgs, out: Output) -> anyhow::Result<Outcome> {
-    let to = resolve(&args.to, sources::livelinkface::PORT).map_err(anyhow::Error::msg)?;
+    let to = resolve(&args.to, sources::livelinkface::PORT).map_err(UsageError)?;
     let any = if to.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
     let clock = HubClock::new();
     let now = clock.now();
@@ -159,8 +166,12 @@ pub(super) fn run(args: &PlayArgs, out: Output) -> anyhow::Result<Outcome> {
         clock,
     };
     if let Some(from) = &args.from {
-        let from = Timecode::parse(from, args.from_rate)
-            .with_context(|| format!("--from {from:?} at {} frames per second", args.from_rate))?;
+        let from = Timecode::parse(from, args.from_rate).map_err(|why| {
+            UsageError(format!(
+                "--from {from:?} at {} frames per second: {why}",
+                args.from_rate
+            ))
+        })?;
         if !player.seek(from, now, |item| sink.give(&item))? {
             anyhow::bail!("no frame of this take is at or after timecode {from}");
         }

@@ -44,10 +44,9 @@ pub(super) fn run(args: &RecordArgs, out: Output) -> anyhow::Result<Outcome> {
         .out
         .clone()
         .unwrap_or_else(|| stage.hub.record_folder.clone());
-    serve::recover(&folder, out);
     let mut live = Live::start(&stage)?;
     let take = args.take.unwrap_or(0);
-    let recording = live.record(folder, &args.slate, take, stage.timecode_rate())?;
+    let recording = live.record(folder.clone(), &args.slate, take, stage.timecode_rate())?;
     // Only now: a sender that begins on this line must find the take open.
     announce(&live, out);
     let recorder = recording.recorder();
@@ -63,6 +62,15 @@ pub(super) fn run(args: &RecordArgs, out: Output) -> anyhow::Result<Outcome> {
         recorder.info().take
     );
     out.say(&event, &sentence);
+    if args.take.is_some_and(|n| !named(recorder.part_path(), n)) {
+        out.warn(
+            "a take of that number is there already; this one gets a number added to its name",
+        );
+    }
+    // Action first: a crash before this take must not delay it.
+    let recovery = std::thread::Builder::new()
+        .name("recovery".into())
+        .spawn(move || serve::recover(&folder, out))?;
     let tap = recorder.tap();
     let mut told = 0.0;
     let end = wait::until_end(args.seconds, Duration::from_millis(100), || {
@@ -75,11 +83,26 @@ pub(super) fn run(args: &RecordArgs, out: Output) -> anyhow::Result<Outcome> {
     })?;
     let ended = live.finish(recording, end.as_str())?;
     live.stop();
-    Ok(report(&ended, out))
+    if recovery.join().is_err() {
+        out.warn(
+            "the recovery of interrupted takes broke down; `ghostlight take recover` tries again",
+        );
+    }
+    let rejected: u64 = live
+        .listening()
+        .iter()
+        .map(|l| {
+            let stats = l.stats.lock();
+            stats
+                .unwrap_or_else(std::sync::PoisonError::into_inner)
+                .rejected_total()
+        })
+        .sum();
+    Ok(report(&ended, rejected, out))
 }
 
 /// Says how a take ended.
-pub(super) fn report(ended: &Ended, out: Output) -> Outcome {
+pub(super) fn report(ended: &Ended, rejected: u64, out: Output) -> Outcome {
     let (finished, info) = (&ended.finished, &ended.finished.info);
     let sum = |f: fn(&recordings::format::SubjectSummary) -> u64| -> u64 {
         info.subjects.iter().map(f).sum()
@@ -96,6 +119,8 @@ pub(super) fn report(ended: &Ended, out: Output) -> Outcome {
         "duplicate": sum(|s| s.duplicate),
         "refused": sum(|s| s.refused),
         "dropped_by_us": info.dropped_by_us,
+        "dropped_raw": info.dropped_raw,
+        "rejected_datagrams": rejected,
         "seconds": info.duration_secs,
         "subjects": info.subjects.len(),
         "bytes": finished.bytes,
@@ -113,15 +138,26 @@ pub(super) fn report(ended: &Ended, out: Output) -> Outcome {
         if finished.complete {
             "read back and verified"
         } else {
-            "NOT finished; the next start recovers it"
+            "NOT finished; the next start recovers what is in"
         },
         finished.path.display()
     );
     out.say(&event, &sentence);
+    if rejected > 0 {
+        out.warn(&format!(
+            "{rejected} datagrams were no frames this hub takes; `ghostlight monitor` shows why"
+        ));
+    }
     if info.frames() == 0 {
         out.warn("the take holds no frame: nothing arrived; does the sender use the address and port above?");
     }
     Outcome::lossy(
         info.lost() > 0 || info.frames() == 0 || ended.trouble.is_some() || !finished.complete,
     )
+}
+
+/// Whether the file carries that take number without an addition.
+fn named(part: &std::path::Path, take: u32) -> bool {
+    let name = part.file_name().and_then(|n| n.to_str()).unwrap_or("");
+    name.contains(&format!("_{take:03}.mcap"))
 }

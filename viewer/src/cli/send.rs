@@ -24,7 +24,7 @@ use sources::{
 use super::record::seconds;
 use crate::{
     HubClock,
-    output::{Outcome, Output},
+    output::{Outcome, Output, UsageError},
     stage::resolve,
 };
 
@@ -44,14 +44,10 @@ enum What {
 }
 
 #[derive(Args)]
+#[group(id = "what", required = true, multiple = false, args = ["csv", "synthetic"])]
 struct PhoneArgs {
     /// Send this take of the app, at its own timing
-    #[arg(
-        long,
-        value_name = "FILE",
-        conflicts_with = "synthetic",
-        required_unless_present = "synthetic"
-    )]
+    #[arg(long, value_name = "FILE")]
     csv: Option<PathBuf>,
     /// Send the synthetic performer
     #[arg(long)]
@@ -64,10 +60,6 @@ struct PhoneArgs {
 struct NativeArgs {
     /// Send the synthetic performer (the only choice, and the default)
     #[arg(long)]
-    #[expect(
-        dead_code,
-        reason = "accepted so that both kinds of send are called alike"
-    )]
     synthetic: bool,
     #[command(flatten)]
     common: CommonArgs,
@@ -187,7 +179,7 @@ pub(super) fn run(args: &SendArgs, out: Output) -> anyhow::Result<Outcome> {
         What::LiveLinkFace(a) => (&a.common, Protocol::LiveLinkFace),
         What::Native(a) => (&a.common, Protocol::Native),
     };
-    let to = resolve(&common.to, kind.default_port()).map_err(anyhow::Error::msg)?;
+    let to = resolve(&common.to, kind.default_port()).map_err(UsageError)?;
     let faults = Faults {
         loss: common.loss / 100.0,
         burst: common.burst,

@@ -10,7 +10,7 @@ use recordings::{
 use serde_json::json;
 
 use super::serve;
-use crate::output::{Outcome, Output};
+use crate::output::{Outcome, Output, UsageError};
 
 #[derive(Args)]
 pub(super) struct TakeArgs {
@@ -31,7 +31,7 @@ enum TakeCommand {
         /// The take
         take: PathBuf,
     },
-    /// Read a take whole and check every checksum
+    /// Read a take whole: every chunk's checksum, every frame counted
     Verify {
         /// The take
         take: PathBuf,
@@ -136,6 +136,10 @@ fn info(path: &Path, out: Output) -> anyhow::Result<Outcome> {
 }
 
 fn verify(path: &Path, out: Output) -> anyhow::Result<Outcome> {
+    if path.is_dir() {
+        let hint = format!("{} is a folder; name a take in it", path.display());
+        return Err(UsageError(hint).into());
+    }
     let v = library::verify(path)?;
     let mut event = serde_json::to_value(&v)?;
     if let Some(event) = event.as_object_mut() {
@@ -185,10 +189,10 @@ fn recover(path: &Path, out: Output) -> anyhow::Result<Outcome> {
                 r.damaged,
                 take.display()
             ),
-            None => format!("{} holds nothing", r.from.display()),
+            None => format!("nothing to recover in {}", r.from.display()),
         };
         out.say(&event, &sentence);
-        outcome = outcome.and(Outcome::lossy(r.damaged > 0 || r.take.is_none()));
+        outcome = outcome.and(Outcome::lossy(r.damaged > 0));
     }
     Ok(outcome)
 }
