@@ -93,7 +93,9 @@ fn native(c: &mut Criterion) {
     let mut sender = NativeSender::new(1, "bench");
     let now = WorldTime::default();
     let (mut statics, mut frames) = (Vec::new(), Vec::new());
-    sender.static_data(&name, &performer.body_static(), now, |d| statics.push(d.to_vec()));
+    sender.static_data(&name, &performer.body_static(), now, |d| {
+        statics.push(d.to_vec())
+    });
     for i in 0..PACKETS {
         let mut bones = Vec::new();
         performer.body(i as f64 / 100.0, &mut bones);

@@ -59,6 +59,12 @@ impl HubClock {
             + i64::from(time.minute()) * 60
             + i64::from(time.second());
         let nanos = secs * NANOS_PER_SEC + i64::from(time.subsec_nanosecond());
-        QualifiedFrameTime::from_nanos(nanos, rate, DropFrame::NonDrop)
+        // Time of day at 29.97 and 59.94 is what drop-frame is for: other labels would be seconds off.
+        let drop = if rate.has_drop_frame() {
+            DropFrame::Drop
+        } else {
+            DropFrame::NonDrop
+        };
+        QualifiedFrameTime::from_nanos(nanos, rate, drop)
     }
 }

@@ -39,11 +39,11 @@ use tokio::sync::watch;
 
 use crate::{
     clock::HubClock,
-    stage::{SourceTable, Stage},
+    stage::{SourceTable, Stage, SubjectTable},
 };
 
 /// Called with each frame after the client has it; for measurements.
-pub type Observer = Box<dyn FnMut(&SubjectKey, &FrameMeta) + Send>;
+pub type Observer = Box<dyn FnMut(&SubjectKey, &FrameMeta, Option<&FrameData>) + Send>;
 
 /// What the socket tasks share with everyone else.
 #[derive(Default)]
@@ -52,8 +52,8 @@ pub struct Shared {
     pub client: Client,
     tap: Option<Arc<Tap>>,
     observer: Option<Observer>,
-    /// Names that the stage switches off.
-    disabled: Vec<String>,
+    /// What the stage says of subjects.
+    subjects: Vec<SubjectTable>,
     /// Static data that contradicted itself or found no room.
     pub refused_statics: u64,
 }
@@ -106,8 +106,18 @@ impl Sink for LiveSink<'_> {
                 shared
                     .client
                     .set_settings(key.source.clone(), self.settings);
-                if shared.disabled.iter().any(|n| n == key.name.as_str()) {
-                    shared.client.disable(key);
+                for subject in shared
+                    .subjects
+                    .iter()
+                    .filter(|s| s.name == key.name.as_str())
+                {
+                    let chosen = |id: &String| key.source.as_str().starts_with(id.as_str());
+                    if subject.source.as_ref().is_some_and(chosen) {
+                        shared.client.enable(key);
+                    }
+                    if !subject.enabled {
+                        shared.client.disable(key);
+                    }
                 }
             }
             Ok(StaticOutcome::Changed) => {}
@@ -131,7 +141,7 @@ impl Sink for LiveSink<'_> {
             tap.frame(key, meta, data);
         }
         if let Some(observer) = &mut shared.observer {
-            observer(key, meta);
+            observer(key, meta, data);
         }
     }
 
@@ -188,12 +198,7 @@ impl Live {
     pub fn start(stage: &Stage) -> anyhow::Result<Self> {
         let clock = HubClock::new();
         let shared = Arc::new(Mutex::new(Shared {
-            disabled: stage
-                .subjects
-                .iter()
-                .filter(|s| !s.enabled)
-                .map(|s| s.name.clone())
-                .collect(),
+            subjects: stage.subjects.clone(),
             ..Shared::default()
         }));
         let (shutdown, stopped) = watch::channel(false);

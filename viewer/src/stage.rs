@@ -16,6 +16,7 @@
 //! [[subject]]
 //! name = "iPhone"
 //! enabled = false
+//! source = "livelinkface/192.168.1.7"  # which phone plays, if several have the name
 //! ```
 
 use std::{
@@ -89,6 +90,9 @@ pub struct SubjectTable {
     /// Whether it is answered for.
     #[serde(default = "yes")]
     pub enabled: bool,
+    /// When several sources send this name: the one whose id begins like this plays, for example
+    /// `livelinkface/192.168.1.7`. Without it the first one does, and the others wait.
+    pub source: Option<String>,
 }
 
 fn yes() -> bool {
@@ -102,9 +106,13 @@ fn rate<'de, D: serde::Deserializer<'de>>(from: D) -> Result<FrameRate, D::Error
 }
 
 fn listen<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Option<SocketAddr>, D::Error> {
-    resolve(&String::deserialize(from)?, 0)
-        .map(Some)
-        .map_err(serde::de::Error::custom)
+    let text = String::deserialize(from)?;
+    let addr = text.to_socket_addrs().ok().and_then(|mut a| a.next());
+    addr.map(Some).ok_or_else(|| {
+        serde::de::Error::custom(format!(
+            "{text:?} is no address; expected HOST:PORT, port 0 picks a free one"
+        ))
+    })
 }
 
 fn protocol<'de, D: serde::Deserializer<'de>>(from: D) -> Result<Protocol, D::Error> {
@@ -232,6 +240,7 @@ mod tests {
             [[subject]]
             name = "演員"
             enabled = false
+            source = "livelinkface/10.0.0.1"
             "#,
         )
         .unwrap();

@@ -110,6 +110,7 @@ struct SubjectChannel {
     id: u16,
     sequence: u32,
     statics: Option<StaticData>,
+    role: Option<hub::Role>,
     statics_at: i64,
     statics_repeated: bool,
     frames: u64,
@@ -356,6 +357,7 @@ impl<'d> TakeWriter<'d> {
                     id,
                     sequence: 0,
                     statics: None,
+                    role: None,
                     statics_at: 0,
                     statics_repeated: false,
                     frames: 0,
@@ -380,6 +382,7 @@ impl<'d> TakeWriter<'d> {
             return Ok(());
         }
         channel.statics = Some(data.clone());
+        channel.role = Some(data.role());
         channel.statics_repeated = false;
         self.write_static(key, nanos)
     }
@@ -570,10 +573,7 @@ impl<'d> TakeWriter<'d> {
             self.info.subjects.push(super::SubjectSummary {
                 source: key.source.to_string(),
                 name: key.name.to_string(),
-                role: channel
-                    .statics
-                    .as_ref()
-                    .map_or_else(String::new, |s| s.role().to_string()),
+                role: channel.role.map_or_else(String::new, |r| r.to_string()),
                 frames: channel.frames,
                 first_timecode: channel.first_timecode.clone(),
                 ..super::SubjectSummary::default()

@@ -60,7 +60,7 @@ pub(super) fn run(args: &DemoArgs, out: Output) -> anyhow::Result<Outcome> {
     let measured = Arc::new(Mutex::new(Measured::default()));
     live.observe(Box::new({
         let measured = Arc::clone(&measured);
-        move |_, meta| {
+        move |_, meta, _| {
             // The client has the frame now: it can be evaluated.
             let now = clock.now().as_nanos();
             let mut m = measured.lock().unwrap_or_else(PoisonError::into_inner);

@@ -128,10 +128,13 @@ pub(super) fn report(ended: &Ended, rejected: u64, out: Output) -> Outcome {
         "trouble": ended.trouble,
     });
     let sentence = format!(
-        "take {}: {} frames of {} subjects in {:.1} s, {} lost, {} dropped by us, {}\n  {}",
+        "take {}: {} frames of {} in {:.1} s, {} lost, {} dropped by us, {}\n  {}",
         info.take,
         info.frames(),
-        info.subjects.len(),
+        match info.subjects.len() {
+            1 => "1 subject".to_owned(),
+            n => format!("{n} subjects"),
+        },
         info.duration_secs,
         info.lost(),
         info.dropped_by_us,

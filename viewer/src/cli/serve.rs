@@ -51,7 +51,11 @@ pub(super) fn run(args: &ListenArgs, out: Output) -> anyhow::Result<Outcome> {
         rejected += stats.rejected_total();
     }
     let event = json!({"event": "stopped", "reason": end.as_str(), "rejected_datagrams": rejected});
-    out.say(&event, "stopped");
+    let sentence = match rejected {
+        0 => "stopped".to_owned(),
+        n => format!("stopped; {n} datagrams were no frames this hub takes"),
+    };
+    out.say(&event, &sentence);
     Ok(Outcome::Success)
 }
 
