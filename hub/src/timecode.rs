@@ -162,13 +162,13 @@ impl FromStr for FrameRate {
     fn from_str(text: &str) -> Result<Self, TimecodeError> {
         let text = text.trim();
         if let Some((num, den)) = text.split_once('/') {
-            let parse = |t: &str| t.trim().parse().map_err(|_| TimecodeError::RateSyntax);
+            let parse = |t: &str| t.trim().parse().map_err(|_cause| TimecodeError::RateSyntax);
             return Self::new(parse(num)?, parse(den)?);
         }
         if let Ok(whole) = text.parse() {
             return Self::new(whole, 1);
         }
-        let value: f64 = text.parse().map_err(|_| TimecodeError::RateSyntax)?;
+        let value: f64 = text.parse().map_err(|_cause| TimecodeError::RateSyntax)?;
         if !(1.0..=1000.0).contains(&value) {
             return Err(TimecodeError::RateSyntax);
         }
@@ -326,7 +326,7 @@ impl Timecode {
             if part.is_empty() || part.len() > 3 || !part.bytes().all(|b| b.is_ascii_digit()) {
                 return Err(TimecodeError::Syntax);
             }
-            *field = part.parse().map_err(|_| TimecodeError::Syntax)?;
+            *field = part.parse().map_err(|_cause| TimecodeError::Syntax)?;
         }
         if parts.next().is_some() {
             return Err(TimecodeError::Syntax);
@@ -459,7 +459,7 @@ mod tests {
                     l[1] = 0;
                     l[0] = (l[0] + 1) % 24;
                 }
-                if l[1] % 10 != 0 {
+                if !l[1].is_multiple_of(10) {
                     l[3] = dropped;
                 }
             }
@@ -588,7 +588,7 @@ mod tests {
     #[test]
     fn a_frame_time_survives_nanoseconds_to_the_thousandth() {
         for (rate, drop) in ALL {
-            for frame in [0, 1, 1095835, rate.frames_per_day(drop) - 1] {
+            for frame in [0, 1, 1_095_835, rate.frames_per_day(drop) - 1] {
                 for sub_frame in [0.0, 0.345_303, 0.5, 0.999] {
                     let time = QualifiedFrameTime {
                         frame,

@@ -327,7 +327,7 @@ fn get_optional<const N: usize>(mask: u8, bytes: &[u8]) -> Result<[Option<f32>; 
 }
 
 fn read<'a, T: Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), WireError> {
-    postcard::take_from_bytes(bytes).map_err(|_| WireError::Malformed)
+    postcard::take_from_bytes(bytes).map_err(|_cause| WireError::Malformed)
 }
 
 /// Reads a static record; checks that it does not contradict itself.
@@ -419,7 +419,7 @@ pub fn read_frame(
         Some(t) => Some(QualifiedFrameTime {
             frame: t.frame,
             sub_frame: t.sub_frame,
-            rate: FrameRate::new(t.num, t.den).map_err(|_| WireError::Unknown {
+            rate: FrameRate::new(t.num, t.den).map_err(|_cause| WireError::Unknown {
                 what: "frame rate numerator",
                 have: t.num,
             })?,

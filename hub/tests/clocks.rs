@@ -4,6 +4,11 @@
 //! the second after the step are for learning; what follows is judged. `--nocapture` prints the table that
 //! stands in the docs of `hub::ClockEstimator`.
 
+#![expect(
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say so and stop"
+)]
+
 use hub::{ClockEstimator, RampOffset, RunningMinOffset, SourceTime, WorldTime};
 
 const LEAST_DELAY: f64 = 0.002;

@@ -111,10 +111,9 @@ fn even(generation: &Generation, sampler: &mut Sampler<'_>, rate: FrameRate) -> 
     };
     let zero = QualifiedFrameTime::from_nanos(start, rate, drop);
     let day = rate.frames_per_day(drop);
-    (0..)
-        .map(|i| (i, rate.nanos_of(i)))
-        .take_while(|(_, nanos)| *nanos <= last)
-        .map(|(i, nanos)| {
+    (0..=rate.frame_at(last))
+        .map(|i| {
+            let nanos = rate.nanos_of(i);
             let (data, origin) = sample(sampler, nanos);
             Row {
                 nanos,

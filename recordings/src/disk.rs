@@ -100,7 +100,7 @@ impl Disk for RealDisk {
 }
 
 /// Without locks, a file written within this time counts as being written.
-const RECENT: std::time::Duration = std::time::Duration::from_secs(60);
+const RECENT: std::time::Duration = std::time::Duration::from_mins(1);
 
 /// The lock of a take that nobody is writing, held until dropped; `None` when it is being recorded.
 pub(crate) fn lock_idle(path: &Path) -> io::Result<Option<File>> {

@@ -74,12 +74,12 @@ pub fn free_paths(folder: &Path, stem: &str) -> (PathBuf, PathBuf) {
         )
     };
     let free = |(done, part): &(PathBuf, PathBuf)| !done.exists() && !part.exists();
-    (2..)
-        .map(|n| format!("{stem}-{n}"))
-        .scan(Some(stem.to_owned()), |first, next| {
-            Some(first.replace(next).unwrap_or_default())
+    // Ten thousand takes of one name: then creating the file fails, which says why.
+    (1..10_000)
+        .map(|n| match n {
+            1 => paths(stem),
+            n => paths(&format!("{stem}-{n}")),
         })
-        .map(|s| paths(&s))
         .find(free)
         .unwrap_or_else(|| paths(stem))
 }

@@ -117,13 +117,14 @@ impl Player {
             let (nanos, item) = match self.pending.take() {
                 Some(pending) => pending,
                 None => match self.reader.next_item()? {
-                    Some(item) => match item.nanos() {
-                        Some(nanos) => (nanos, item),
-                        None => {
+                    Some(item) => {
+                        if let Some(nanos) = item.nanos() {
+                            (nanos, item)
+                        } else {
                             give(item);
                             continue;
                         }
-                    },
+                    }
                     // A take without any timed item must not spin.
                     None if self.looping && self.first.is_some_and(|f| self.last > f) => {
                         self.rounds += 1;

@@ -94,7 +94,7 @@ fn native(c: &mut Criterion) {
     let now = WorldTime::default();
     let (mut statics, mut frames) = (Vec::new(), Vec::new());
     sender.static_data(&name, &performer.body_static(), now, |d| {
-        statics.push(d.to_vec())
+        statics.push(d.to_vec());
     });
     for i in 0..PACKETS {
         let mut bones = Vec::new();

@@ -140,7 +140,7 @@ fn our_own_wire_takes_any_bytes() {
     let name = SubjectName::new("body").unwrap();
     let now = WorldTime::default();
     sender.static_data(&name, &performer.body_static(), now, |d| {
-        corpus.push(d.to_vec())
+        corpus.push(d.to_vec());
     });
     let mut frame = FrameData {
         body: hub::FrameBody::Animation(Vec::new()),
@@ -184,7 +184,7 @@ fn records_of_any_bytes_are_read_or_refused() {
     let mut good = 0;
     for _ in 0..rounds() / 4 {
         mutate(&mut rng, &corpus, &mut bytes);
-        let (_, _, largest) = count(|| {
+        let ((), _, largest) = count(|| {
             good += u64::from(wire::read_static(&bytes).is_ok());
             good += u64::from(wire::read_frame(&bytes, &mut meta, &mut data).is_ok());
         });

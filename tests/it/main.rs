@@ -1,5 +1,11 @@
 //! One binary, a module per journey.
 
+#![expect(
+    clippy::print_stdout,
+    clippy::unwrap_used,
+    reason = "a test that cannot go on should say so and stop"
+)]
+
 mod faults;
 mod fuzz;
 mod hot_paths;

@@ -1,5 +1,11 @@
 //! The program as its users meet it: exit codes, lines for machines, signals, and a hundred kills.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::disallowed_methods,
+    reason = "a test that cannot go on should say so and stop; it runs a real process on a real clock"
+)]
+
 use std::{
     io::{BufRead as _, BufReader},
     net::{SocketAddr, UdpSocket},

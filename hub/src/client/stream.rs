@@ -108,7 +108,7 @@ fn normalize(data: &mut FrameData) {
         let length = t.rotation.length_squared();
         if (length - 1.0).abs() > 1e-6 {
             // `check` has refused everything outside 0.25..4.
-            t.rotation = t.rotation * length.sqrt().recip();
+            t.rotation *= length.sqrt().recip();
         }
     }
 }
@@ -228,9 +228,10 @@ impl Stream {
                 return PushOutcome::Late;
             }
         };
-        let timecode_nanos = timecode.map(|(tc, [day, _])| match meta.source_time {
-            None => key,
-            Some(_) => {
+        let timecode_nanos = timecode.map(|(tc, [day, _])| {
+            if meta.source_time.is_none() {
+                key
+            } else {
                 let near = self.newest_timecode_nanos.unwrap_or(tc);
                 tc + (near - tc + day / 2).div_euclid(day) * day
             }

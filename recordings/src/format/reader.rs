@@ -308,17 +308,13 @@ impl Reader {
                 return Ok(Some((opcode, length)));
             }
             let from = self.at - FRAMING_BYTES as u64 + 1;
-            match self.find_chunk(from)? {
-                Some(at) => {
-                    self.stats.damaged += 1;
-                    self.seek_to(at)?;
-                }
-                // A torn tail, as a crash leaves it: not damage, simply the end.
-                None => {
-                    self.done = true;
-                    return Ok(None);
-                }
-            }
+            // Without a next chunk it is a torn tail, as a crash leaves it: not damage, simply the end.
+            let Some(at) = self.find_chunk(from)? else {
+                self.done = true;
+                return Ok(None);
+            };
+            self.stats.damaged += 1;
+            self.seek_to(at)?;
         }
     }
 
@@ -556,8 +552,7 @@ fn looks_like_chunk(window: &[u8], left: u64) -> bool {
     }
     let len = u64_at(1);
     let no_compression = window[FRAMING_BYTES + 28..FRAMING_BYTES + 32] == [0; 4];
-    len >= CHUNK_HEADER_BYTES
-        && len <= MAX_RECORD_BYTES
+    (CHUNK_HEADER_BYTES..=MAX_RECORD_BYTES).contains(&len)
         && len <= left
         && no_compression
         && u64_at(FRAMING_BYTES + 32) == len - CHUNK_HEADER_BYTES

@@ -88,7 +88,7 @@ pub(super) fn run(args: &DemoArgs, out: Output) -> anyhow::Result<Outcome> {
         .context("cannot start the phone")?;
     let sent = phone
         .join()
-        .map_err(|_| anyhow!("the synthetic phone broke down"))??;
+        .map_err(|_cause| anyhow!("the synthetic phone broke down"))??;
     // The last datagram needs a moment through the kernel.
     for _ in 0..200 {
         if measured

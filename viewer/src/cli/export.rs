@@ -154,7 +154,7 @@ pub(super) fn export(job: &Job<'_>, out: Output) -> anyhow::Result<(Outcome, Vec
             }
             let base = stem(job.take, &subject.key, number);
             // Two phones may have one name; neither may overwrite the other.
-            let stem = (1..)
+            let stem = (1..10_000)
                 .map(|n| {
                     if n == 1 {
                         base.clone()
@@ -298,6 +298,9 @@ fn write_sidecar(
     })
 }
 
+/// A node, what of the face turns it, and its rotation per frame.
+type Track = (usize, fn(&FaceJoints) -> Quat, Vec<Quat>);
+
 fn write_character(
     job: &Job<'_>,
     stem: &str,
@@ -345,7 +348,7 @@ fn write_character(
         );
     }
     let rig = FaceRig::build(&curves, &[]);
-    let mut tracks: Vec<(usize, fn(&FaceJoints) -> Quat, Vec<Quat>)> = Vec::new();
+    let mut tracks: Vec<Track> = Vec::new();
     let mut want = |names: &[&str], part: fn(&FaceJoints) -> Quat| match names
         .iter()
         .find_map(|n| character.node_named(n))

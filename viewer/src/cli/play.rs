@@ -72,7 +72,7 @@ struct Out {
     kind: As,
     bytes: Vec<u8>,
     frames: u64,
-    left_out: u64,
+    skipped: u64,
     clock: HubClock,
 }
 
@@ -103,7 +103,7 @@ impl Out {
                 key, meta, data, ..
             } => {
                 let Some((_, statics)) = self.statics.iter().find(|(k, _)| k == key) else {
-                    self.left_out += 1;
+                    self.skipped += 1;
                     return;
                 };
                 if !self.is_face(statics) {
@@ -114,7 +114,7 @@ impl Out {
                     if known {
                         self.frames += 1;
                     } else {
-                        self.left_out += 1;
+                        self.skipped += 1;
                     }
                     return;
                 }
@@ -162,7 +162,7 @@ pub(super) fn run(args: &PlayArgs, out: Output) -> anyhow::Result<Outcome> {
         kind: args.kind,
         bytes: Vec::new(),
         frames: 0,
-        left_out: 0,
+        skipped: 0,
         clock,
     };
     if let Some(from) = &args.from {
@@ -197,13 +197,13 @@ pub(super) fn run(args: &PlayArgs, out: Output) -> anyhow::Result<Outcome> {
     let event = json!({
         "event": "played",
         "frames": sink.frames,
-        "left_out": sink.left_out,
+        "left_out": sink.skipped,
         "rounds": player.rounds(),
         "end": end.as_str(),
     });
     out.say(
         &event,
-        &format!("{} frames sent, {} left out", sink.frames, sink.left_out),
+        &format!("{} frames sent, {} left out", sink.frames, sink.skipped),
     );
-    Ok(Outcome::lossy(sink.left_out > 0))
+    Ok(Outcome::lossy(sink.skipped > 0))
 }

@@ -364,10 +364,10 @@ fn send_native(args: &CommonArgs, wire: &mut Wire) -> anyhow::Result<u64> {
         }
         let now = wire.clock.now();
         sender.frame(&face, &meta, Some(&face_data), now, |d| {
-            outgoing.push(d.to_vec())
+            outgoing.push(d.to_vec());
         });
         sender.frame(&body, &meta, Some(&body_data), now, |d| {
-            outgoing.push(d.to_vec())
+            outgoing.push(d.to_vec());
         });
         for datagram in outgoing.drain(..) {
             wire.push(&datagram);
