@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! phone ─UDP→ socket task ─decode→ ┌ client (one lock, held per datagram) ─evaluate→ readers
-//!            (thread "net")        └ tap of the recorder ─bounded queue→ thread "recorder" → disk
+//!            (threads "net")       └ tap of the recorder ─bounded queue→ thread "recorder" → disk
 //! ```
 //!
 //! The client and the tap stand behind one lock, so a recording begins and ends between two frames: all
@@ -11,8 +11,11 @@
 use std::{
     io,
     net::SocketAddr,
-    sync::{Arc, Mutex, MutexGuard, PoisonError},
-    thread::JoinHandle,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
 };
 
 use anyhow::Context as _;
@@ -35,7 +38,7 @@ use sources::{
     },
     stats::ListenStats,
 };
-use tokio::sync::watch;
+use tokio::runtime::Runtime;
 
 use crate::{
     clock::HubClock,
@@ -76,8 +79,8 @@ pub struct Live {
     clock: HubClock,
     shared: Arc<Mutex<Shared>>,
     listening: Vec<Listening>,
-    shutdown: watch::Sender<bool>,
-    net: Option<JoinHandle<()>>,
+    stop: Arc<AtomicBool>,
+    net: Option<Runtime>,
 }
 
 /// A recording of a live hub.
@@ -201,7 +204,7 @@ impl Live {
             subjects: stage.subjects.clone(),
             ..Shared::default()
         }));
-        let (shutdown, stopped) = watch::channel(false);
+        let stop = Arc::new(AtomicBool::new(false));
         let mut listening = Vec::new();
         let mut tasks: Vec<(BoundSocket, SocketReceiver)> = Vec::new();
         for source in &stage.sources {
@@ -223,37 +226,27 @@ impl Live {
             };
             tasks.push((bound, receiver));
         }
-        let runtime = tokio::runtime::Builder::new_current_thread()
-            .enable_all()
+        // Not the scheduler of asynchronous tasks, only its pool of threads: see `sources::net::listen`.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("net")
+            .max_blocking_threads(tasks.len().max(1))
             .build()
             .context("cannot start the network runtime")?;
-        let net = std::thread::Builder::new()
-            .name("net".into())
-            .spawn(move || {
-                runtime.block_on(async move {
-                    let mut running = tokio::task::JoinSet::new();
-                    for (bound, mut receiver) in tasks {
-                        let mut stopped = stopped.clone();
-                        running.spawn(async move {
-                            let stop = async move {
-                                // An error means the hub is gone, which is a stop as well.
-                                let _ = stopped.wait_for(|s| *s).await;
-                            };
-                            if let Err(error) = listen(bound, &mut receiver, stop).await {
-                                receiver.socket_error(&error);
-                            }
-                        });
-                    }
-                    while running.join_next().await.is_some() {}
-                });
-            })
-            .context("cannot start the network thread")?;
+        for (bound, mut receiver) in tasks {
+            let stop = Arc::clone(&stop);
+            runtime.spawn_blocking(move || {
+                if let Err(error) = listen(&bound, &mut receiver, &stop) {
+                    receiver.socket_error(&error);
+                }
+            });
+        }
         Ok(Self {
             clock,
             shared,
             listening,
-            shutdown,
-            net: Some(net),
+            stop,
+            net: Some(runtime),
         })
     }
 
@@ -366,18 +359,16 @@ impl Live {
 
     /// Stops receiving; what the sockets still hold is taken first.
     pub fn stop(&mut self) {
-        self.shutdown.send_replace(true);
-        if let Some(net) = self.net.take()
-            && let Err(panic) = net.join()
-        {
-            std::panic::resume_unwind(panic);
+        self.stop.store(true, Ordering::Release);
+        if let Some(net) = self.net.take() {
+            net.shutdown_timeout(Duration::from_secs(5));
         }
     }
 }
 
 impl Drop for Live {
     fn drop(&mut self) {
-        self.shutdown.send_replace(true);
+        self.stop();
     }
 }
 

@@ -45,6 +45,8 @@ pub(crate) struct Buffer {
     )]
     spare: Vec<Box<Slot>>,
     slots: VecDeque<Box<Slot>>,
+    /// The slots' keys, side by side: searching them touches a few cache lines, not a slot each.
+    keys: VecDeque<i64>,
     /// The last frame with values that left, so that there is always something to hold.
     anchor: Option<Box<Slot>>,
 }
@@ -52,6 +54,11 @@ pub(crate) struct Buffer {
 impl Buffer {
     pub(crate) fn slots(&self) -> &VecDeque<Box<Slot>> {
         &self.slots
+    }
+
+    /// Keys of the slots, in the same order.
+    pub(crate) fn keys(&self) -> &VecDeque<i64> {
+        &self.keys
     }
 
     pub(crate) fn anchor(&self) -> Option<&Slot> {
@@ -80,15 +87,15 @@ impl Buffer {
         max_nanos: i64,
         fill: impl FnOnce(&mut Slot),
     ) -> Inserted {
-        let at = match self.slots.back() {
+        let at = match self.keys.back() {
             None => 0,
-            Some(newest) if key > newest.key => self.slots.len(),
+            Some(newest) if key > *newest => self.keys.len(),
             Some(newest) => {
-                if key < newest.key.saturating_sub(max_nanos) {
+                if key < newest.saturating_sub(max_nanos) {
                     return Inserted::TooOld;
                 }
-                let at = self.slots.partition_point(|s| s.key < key);
-                if self.slots[at].key == key {
+                let at = self.keys.partition_point(|k| *k < key);
+                if self.keys[at] == key {
                     return Inserted::Duplicate;
                 }
                 if at == 0 && self.slots.len() >= max_frames {
@@ -102,18 +109,21 @@ impl Buffer {
         fill(&mut slot);
         let inserted = if at == self.slots.len() {
             self.slots.push_back(slot);
+            self.keys.push_back(key);
             Inserted::Newest
         } else {
             self.slots.insert(at, slot);
+            self.keys.insert(at, key);
             Inserted::InOrder
         };
-        let newest_key = self.slots.back().map_or(key, |s| s.key);
+        let newest_key = self.keys.back().copied().unwrap_or(key);
         while self.slots.len() > max_frames.max(2)
-            || (self.slots.len() > 2 && self.slots[0].key < newest_key.saturating_sub(max_nanos))
+            || (self.slots.len() > 2 && self.keys[0] < newest_key.saturating_sub(max_nanos))
         {
             let Some(oldest) = self.slots.pop_front() else {
                 break;
             };
+            self.keys.pop_front();
             if oldest.has_data {
                 self.spare.extend(self.anchor.replace(oldest));
             } else {
@@ -130,6 +140,9 @@ impl Buffer {
         for slot in self.slots.iter_mut().chain(&mut self.anchor) {
             slot.shift(nanos);
         }
+        for key in &mut self.keys {
+            *key = key.saturating_add(nanos);
+        }
     }
 
     /// Empties the buffer and the anchor. Memory is kept for reuse.
@@ -141,6 +154,7 @@ impl Buffer {
             self.spare.push(slot);
         }
         self.slots.clear();
+        self.keys.clear();
     }
 }
 

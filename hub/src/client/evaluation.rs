@@ -159,7 +159,8 @@ pub(super) fn evaluate(stream: &Stream, at: At, now: WorldTime, out: &mut Evalua
         Axis::Arrival => {
             (slots.len() - 1).saturating_sub(settings.latest_offset_frames as usize) + 1
         }
-        _ => slots.partition_point(|s| axis.of(s).is_some_and(|t| t <= time)),
+        Axis::Key => stream.buffer.keys().partition_point(|k| *k <= time),
+        Axis::Timecode => slots.partition_point(|s| s.timecode_nanos.is_some_and(|t| t <= time)),
     };
     answer.tracking = slots[split.saturating_sub(1)].meta.tracking;
     let before = slots

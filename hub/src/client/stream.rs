@@ -314,19 +314,19 @@ impl Stream {
 
     /// Counts the gaps between frames up to a key. Later than that a frame may still come and fill one.
     fn settle(&mut self, up_to: i64, numbered: bool) {
-        let slots = self.buffer.slots();
-        let Some(first) = slots.front() else {
+        let keys = self.buffer.keys();
+        let Some(first) = keys.front() else {
             return;
         };
-        let mut from = *self.settled.get_or_insert(first.key);
-        let next = slots.partition_point(|s| s.key <= from);
-        for slot in slots.range(next..).take_while(|s| s.key <= up_to) {
-            let delta = slot.key.saturating_sub(from);
+        let mut from = *self.settled.get_or_insert(*first);
+        let next = keys.partition_point(|k| *k <= from);
+        for key in keys.range(next..).take_while(|k| **k <= up_to) {
+            let delta = key.saturating_sub(from);
             if !numbered {
                 self.counts.lost += self.interval.missing_in(delta);
             }
             self.interval.observe(delta);
-            from = slot.key;
+            from = *key;
         }
         self.settled = Some(from);
     }
@@ -337,11 +337,11 @@ impl Stream {
         if self.max_sequence.is_none()
             && let Some(mut from) = self.settled
         {
-            let slots = self.buffer.slots();
-            let next = slots.partition_point(|s| s.key <= from);
-            for slot in slots.range(next..) {
-                counts.lost += self.interval.missing_in(slot.key.saturating_sub(from));
-                from = slot.key;
+            let keys = self.buffer.keys();
+            let next = keys.partition_point(|k| *k <= from);
+            for key in keys.range(next..) {
+                counts.lost += self.interval.missing_in(key.saturating_sub(from));
+                from = *key;
             }
         }
         counts

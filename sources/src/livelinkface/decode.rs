@@ -51,6 +51,8 @@ struct Stream {
     meta: FrameMeta,
     data: FrameData,
     tokens: f64,
+    /// The stream whose datagram followed this one's last time: phones take turns.
+    next: usize,
     last: WorldTime,
     announced: Option<WorldTime>,
 }
@@ -96,12 +98,32 @@ impl LiveLinkFaceDecoder {
         packet: &Packet<'_>,
         now: WorldTime,
     ) -> Result<usize, Reject> {
-        // Mostly it is the same sender as before, or one of a few.
-        if let Some(s) = self.streams.get(self.last_stream)
-            && s.is_from(from, prefix)
-        {
-            return Ok(self.last_stream);
+        // Mostly it is the same sender as before, or the one that followed it last time.
+        let before = self.last_stream;
+        let next = self.streams.get(before).map_or(usize::MAX, |s| s.next);
+        for guess in [next, before] {
+            if let Some(s) = self.streams.get(guess)
+                && s.is_from(from, prefix)
+            {
+                self.last_stream = guess;
+                return Ok(guess);
+            }
         }
+        let index = self.look_up(from, prefix, packet, now)?;
+        if let Some(s) = self.streams.get_mut(before) {
+            s.next = index;
+        }
+        self.last_stream = index;
+        Ok(index)
+    }
+
+    fn look_up(
+        &mut self,
+        from: SocketAddr,
+        prefix: &[u8],
+        packet: &Packet<'_>,
+        now: WorldTime,
+    ) -> Result<usize, Reject> {
         let hash = self.hasher.hash_one((from.ip(), prefix));
         let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
         let streams = &mut self.streams;
@@ -110,7 +132,6 @@ impl LiveLinkFaceDecoder {
             .copied()
             .find(|i| streams[*i].is_from(from, prefix))
         {
-            self.last_stream = index;
             return Ok(index);
         }
         let same = |s: &Stream| s.ip == from.ip() && *s.prefix == *prefix;
@@ -122,7 +143,6 @@ impl LiveLinkFaceDecoder {
         if let Some(index) = silent {
             // The app was restarted: its port changed.
             streams[index].port = from.port();
-            self.last_stream = index;
             return Ok(index);
         }
         let of_address = streams.iter().filter(|s| s.ip == from.ip()).count();
@@ -139,12 +159,12 @@ impl LiveLinkFaceDecoder {
             meta: FrameMeta::default(),
             data: FrameData::basic(vec![0.0; NUM_CURVES]),
             tokens: BURST,
+            next: usize::MAX,
             last: now,
             announced: None,
         });
         let index = self.streams.len() - 1;
         self.by_hash.entry(hash).or_default().push(index);
-        self.last_stream = index;
         Ok(index)
     }
 

@@ -39,7 +39,7 @@ pub enum BindError {
 /// A bound socket and what it really got.
 #[derive(Debug)]
 pub struct BoundSocket {
-    /// Non-blocking.
+    /// Blocking.
     pub socket: UdpSocket,
     /// Where it listens; the port is the real one even if 0 was asked for.
     pub addr: SocketAddr,
@@ -70,7 +70,6 @@ fn try_bind(addr: SocketAddr) -> io::Result<BoundSocket> {
     let socket = Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))?;
     // Best effort: the system may grant less, which is why the result is read back and reported.
     let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
-    socket.set_nonblocking(true)?;
     socket.bind(&addr.into())?;
     let receive_buffer_bytes = socket.recv_buffer_size()?;
     let socket = UdpSocket::from(socket);
