@@ -379,3 +379,164 @@ fn a_killed_recording_loses_at_most_the_last_second() {
         totals.iter().map(|t| t.1).sum::<u64>()
     );
 }
+
+#[test]
+fn losses_on_the_way_are_counted_and_told_by_the_exit_code() {
+    let dir = tempfile::tempdir().unwrap();
+    let listener = Listener::start(&[
+        "record",
+        "--source",
+        "livelinkface=127.0.0.1:0",
+        "--slate",
+        "Lossy",
+        "--out",
+        dir.path().to_str().unwrap(),
+    ]);
+    let sent = run(&[
+        "send",
+        "livelinkface",
+        "--synthetic",
+        "--to",
+        &listener.addr.to_string(),
+        "--seconds",
+        "5",
+        "--rate",
+        "100",
+        "--loss",
+        "10",
+        "--reorder",
+        "4",
+        "--duplicate",
+        "5",
+        "--seed",
+        "3",
+        "--json",
+    ]);
+    assert_eq!(sent.status.code(), Some(0));
+    let sent = event(&lines(&sent), "sent").clone();
+    let lost = sent["lost"].as_u64().unwrap();
+    assert!(lost > 20, "{sent}");
+    std::thread::sleep(Duration::from_millis(200));
+    listener.signal("-INT");
+    let (code, lines) = listener.end();
+    assert_eq!(code, 3);
+    let take = event(&lines, "take");
+    // Doubles are in the take as they came; the last frames may be lost without anyone being able to know.
+    assert_eq!(take["frames"], sent["datagrams"]);
+    assert_eq!(take["duplicate"], sent["doubled"]);
+    let counted = take["lost"].as_u64().unwrap();
+    assert!(
+        counted <= lost && counted + 3 >= lost,
+        "{counted} of {lost}"
+    );
+}
+
+#[test]
+fn a_body_and_a_face_travel_in_our_own_format() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = dir.path().join("stage.toml");
+    std::fs::write(
+        &stage,
+        "[hub]\nrecord_folder = \"takes\"\n[[source]]\nkind = \"livelinkface\"\nlisten = \"127.0.0.1:0\"\n\
+         [[source]]\nkind = \"native\"\nlisten = \"127.0.0.1:0\"\n",
+    )
+    .unwrap();
+    let mut child = ghostlight()
+        .args([
+            "record",
+            "--stage",
+            stage.to_str().unwrap(),
+            "--slate",
+            "本番",
+            "--json",
+        ])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut out = BufReader::new(child.stdout.take().unwrap());
+    let mut line = String::new();
+    let addr = loop {
+        line.clear();
+        assert!(out.read_line(&mut line).unwrap() > 0);
+        let event: Value = serde_json::from_str(&line).unwrap();
+        if event["source"] == "native" {
+            break event["addr"].as_str().unwrap().to_owned();
+        }
+    };
+    let sent = run(&[
+        "send",
+        "native",
+        "--to",
+        &addr,
+        "--subject",
+        "舞",
+        "--seconds",
+        "2",
+        "--rate",
+        "60",
+        "--json",
+    ]);
+    assert_eq!(event(&lines(&sent), "sent")["frames"], 240);
+    std::thread::sleep(Duration::from_millis(200));
+    Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status()
+        .unwrap();
+    let rest: Vec<Value> = out
+        .lines()
+        .map(|l| serde_json::from_str(&l.unwrap()).unwrap())
+        .collect();
+    assert_eq!(child.wait().unwrap().code(), Some(0));
+    let take = event(&rest, "take");
+    assert_eq!((&take["frames"], &take["lost"]), (&240.into(), &0.into()));
+    let path = take["path"].as_str().unwrap();
+    assert!(
+        path.contains("takes") && path.ends_with("_本番_001.mcap"),
+        "{path}"
+    );
+    let info = run(&["take", "info", path, "--json"]);
+    let info = event(&lines(&info), "take")["info"].clone();
+    let roles: Vec<(&str, &str)> = info["subjects"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|s| (s["name"].as_str().unwrap(), s["role"].as_str().unwrap()))
+        .collect();
+    assert_eq!(roles, [("舞_face", "basic"), ("舞_body", "animation")]);
+}
+
+#[test]
+fn the_stage_decides_which_of_two_phones_plays() {
+    let dir = tempfile::tempdir().unwrap();
+    let stage = dir.path().join("stage.toml");
+    std::fs::write(
+        &stage,
+        "[[source]]\nkind = \"livelinkface\"\nlisten = \"127.0.0.1:0\"\n\
+         [[subject]]\nname = \"Robot\"\nsource = \"livelinkface/127.0.0.1/SECOND\"\n",
+    )
+    .unwrap();
+    let listener = Listener::start(&["serve", "--stage", stage.to_str().unwrap()]);
+    let socket = UdpSocket::bind("127.0.0.1:0").unwrap();
+    for i in 0..60 {
+        let first = packet(i);
+        let mut second = packet(i);
+        second[5..41].copy_from_slice(b"SECOND00-0000-4000-8000-000000000001");
+        socket.send_to(&first, listener.addr).unwrap();
+        socket.send_to(&second, listener.addr).unwrap();
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    listener.signal("-INT");
+    let (_, lines) = listener.end();
+    let last = |device: &str| {
+        lines
+            .iter()
+            .rfind(|l| l["source"].as_str().is_some_and(|s| s.contains(device)))
+            .unwrap()["state"]
+            .clone()
+    };
+    assert_eq!(
+        (last("SECOND"), last("0000AA")),
+        ("connected".into(), "conflict".into())
+    );
+}
