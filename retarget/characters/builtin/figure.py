@@ -6,7 +6,7 @@ import numpy as np
 
 import makehuman
 from fields import curve, smoothstep, unit
-from parts import eye, lashes, lip_field, teeth_regions
+from parts import eye, lashes, lip_field, teeth
 from suit import suit
 from surface import Surface, merge
 
@@ -35,6 +35,8 @@ LIPS_CLOSE = 0.03
 CORNERS_CLOSE = 0.085  # more of it near the corners of the mouth
 # How far the middle of the tongue drops below the jaw's own movement at jawOpen 1.0, in metres.
 TONGUE_DROP = 0.018
+# The share of its width that the tongue keeps, to lie within the lower teeth.
+TONGUE_WIDTH = 0.72
 
 # Islands of the body's texture layout, in the order of their first vertex.
 HEAD, MOUTH, TORSO, EYE_R, HAND_R, FOOT_R, EYE_L, HAND_L, FOOT_L = range(9)
@@ -111,22 +113,16 @@ class Source:
         self.close_mouth()
 
     def close_mouth(self):
-        """The macro targets leave the lips a little open and the teeth too wide and high; this puts it right."""
+        """The macro targets leave the lips a little open and the tongue too wide; this puts it right."""
         body = np.unique(self.base.quads["body"])
         jaw_open = self.offsets[SHAPES.index("jawOpen")]
         rim = self.positions[np.intersect1d(self.body_quads([HEAD]), self.body_quads([MOUTH]))]
         gap = np.linalg.norm(self.positions[body][:, None] - rim[None], axis=2).min(axis=1)
         corner = smoothstep(0.010, 0.019, np.abs(self.positions[body, 0])) * np.exp(-((gap / 0.008) ** 2))
         self.positions[body] -= (LIPS_CLOSE + CORNERS_CLOSE * corner)[:, None] * jaw_open[body]
-        for part, width, down, back in (
-            ("upper-teeth", 0.88, 0.0015, 0.001),
-            ("lower-teeth", 0.84, 0.0015, 0.002),
-            ("tongue", 0.88, 0, 0),
-        ):
-            vertices = np.unique(self.base.quads[f"helper-{part}"])
-            self.positions[vertices] = self.positions[vertices] * [width, 1, 1] - [0, down, back]
         # The data keeps the tongue at the palate when the jaw drops; let it lie down.
         tongue = np.unique(self.base.quads["helper-tongue"])
+        self.positions[tongue] = self.positions[tongue] * [TONGUE_WIDTH, 1, 1] - [0, 0, 0.0015]
         z = self.positions[tongue, 2]
         u = (z - z.min()) / np.ptp(z)
         jaw_open[tongue, 1] -= TONGUE_DROP * (1 - 0.8 * smoothstep(0.35, 0.9, u))
@@ -281,8 +277,7 @@ def build(data, scratch, materials, height):
     tongue, _ = source.surface(base.quads["helper-tongue"], material["Tongue"])
     parts = [dresser.head(), tongue]
     for group in ("helper-upper-teeth", "helper-lower-teeth"):
-        teeth, _ = source.surface(base.quads[group], material["Teeth"])
-        parts.append(teeth_regions(teeth, group, material))
+        parts.append(teeth(source, group, material))
     for group in ("helper-l-eyelashes-2", "helper-l-eyelashes-1", "helper-r-eyelashes-2", "helper-r-eyelashes-1"):
         parts.append(lashes(source, group, material["Lashes"]))
     eye_vertices, eye_centres = {}, {}

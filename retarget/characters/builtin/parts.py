@@ -156,15 +156,87 @@ def lashes(source, group, region):
     )
 
 
-def teeth_regions(surface, group, material):
-    """Gums above (below) a line over the biting edge."""
+# Half of each dental arch, from the middle to the back, in millimetres: how wide every tooth is along the arch,
+# how high its crown, how thick.
+UPPER_TEETH = [(7.9, 9.6, 2.4), (6.2, 8.6, 2.3), (6.9, 9.2, 3.0), (6.2, 7.6, 4.6), (6.0, 7.0, 4.8), (8.4, 6.4, 5.6)]
+LOWER_TEETH = [(5.2, 8.0, 2.2), (5.6, 8.0, 2.2), (6.3, 8.6, 2.8), (6.2, 7.4, 4.2), (6.2, 6.8, 4.6), (8.6, 6.2, 5.2)]
+# An arch is half an ellipse: half its width, its depth, where the front of the biting edge is (y, z).
+UPPER_ARCH = (20.6, 33.0, 1522.0, 139.4)
+LOWER_ARCH = (18.8, 31.2, 1521.6, 136.6)
+# Columns over a front tooth and over a molar; the first stands for the gap to the tooth before.
+TOOTH_COLUMNS = (0, 0.04, 0.16, 0.38, 0.62, 0.84, 0.96)
+MOLAR_COLUMNS = (0, 0.04, 0.3, 0.7, 0.96)
+# How much lower than the front teeth the last molars of the lower jaw stand, in millimetres.
+LOWER_SINK = 1.6
+
+
+def teeth(source, group, material):
+    """A row of crowns in a gum, as one band with grooves; it follows the jaw as the data's row of teeth does."""
     upper = group == "helper-upper-teeth"
-    up = 1 if upper else -1
-    surface.subdivide(np.ones(len(surface.triangles), dtype=bool))
-    # The row of teeth climbs towards the back; follow it.
-    p = surface.positions
-    slope = np.polyfit(p[:, 2], p[:, 1], 1)
-    tilt = p[:, 1] - np.polyval(slope, p[:, 2])
-    field = tilt * up - (tilt * up).min() - 0.0125
-    surface.split_region(field, material["Teeth"], material["Gums"])
-    return surface
+    half_width, depth, edge, front = UPPER_ARCH if upper else LOWER_ARCH
+    half = UPPER_TEETH if upper else LOWER_TEETH
+    row = half[::-1] + half
+    starts = np.cumsum([0] + [width for width, _, _ in row])
+    turn = np.linspace(-np.pi / 2, np.pi / 2, 2001)
+    curve = np.stack([half_width * np.sin(turn), depth * (np.cos(turn) - 1)], axis=1)
+    length = np.concatenate([[0], np.cumsum(np.linalg.norm(np.diff(curve, axis=0), axis=1))])
+
+    points, regions = [], []
+    columns = []
+    for k, order in enumerate([5, 4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 5]):
+        columns += [(k, order, u) for u in (MOLAR_COLUMNS if order > 2 else TOOTH_COLUMNS)]
+    columns.append((*columns[-1][:2], 1))
+    for k, order, u in columns:
+        width, height, thick = row[k]
+        before = row[max(k - 1, 0)]
+        gap = u in (0, 1)
+        if u == 0:
+            height, thick = (height + before[1]) / 2, (thick + before[2]) / 2
+        side = abs(2 * u - 1)
+        s = np.interp(starts[k] + u * width - starts[-1] / 2 + length[-1] / 2, length, turn)
+        x, z = half_width * np.sin(s), depth * (np.cos(s) - 1)
+        outward = np.array([np.sin(s) / half_width, np.cos(s) / depth])
+        outward /= np.linalg.norm(outward)
+        # The edge of a canine is a blunt point, the others' corners are round; gums reach down between the teeth.
+        lift = (1.3 * side if order == 2 else 0.15 * side) + 0.55 * side**6 + (0.35 if gap else 0)
+        lift += (0.5 if order == 1 else 0) if upper else LOWER_SINK * (-z / depth) ** 1.5
+        inset = 0.15 + 0.45 * side**3 + (0.75 if gap else 0)
+        gum = height - 1.7 * side**2
+        profile = [
+            (-1.2, height + 6),
+            (0.55, height + 2.2),
+            (0.30, gum + 0.5),
+            (-inset, gum),
+            (0.50 - inset, 0.5 * gum),
+            (-0.15 - inset, lift + 0.55),
+            (-0.75 - inset * 0.6, lift),
+            (-thick + (0.6 if order > 2 else 0.4) + inset * 0.3, lift + (0.4 if order > 2 else 0.15)),
+            (-thick - 0.6 + inset * 0.3, 0.45 * gum),
+            (-thick - 1.4, gum),
+            (-thick - 3.0, height + 3.5),
+        ]
+        for offset, h in profile:
+            h = h if upper else -h
+            points.append([x + outward[0] * offset, edge + h, front + z + outward[1] * offset])
+    rows = len(profile)
+    points = np.array(points) / 1000
+
+    triangles = []
+    for i, (_, _, u) in enumerate(columns[:-1]):
+        beside_gap = u in (TOOTH_COLUMNS[0], TOOTH_COLUMNS[-1])
+        for j in range(rows - 1):
+            a, b = i * rows + j, (i + 1) * rows + j
+            quad = [a, b, b + 1, a + 1] if not upper else [a, a + 1, b + 1, b]
+            triangles += [[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]]
+            name = "Gums" if j < 3 or j > 8 else "TeethGaps" if beside_gap and j < 7 else "Teeth"
+            regions += [material[name]] * 2
+
+    # The data moves its teeth stiffly; take that movement over.
+    known = np.unique(source.base.quads[group])
+    affine = np.c_[source.positions[known], np.ones(len(known))]
+    offsets = np.zeros((len(source.offsets), len(points), 3))
+    for shape, moved in enumerate(source.offsets[:, known]):
+        if np.abs(moved).max() > 1e-3:
+            offsets[shape] = np.c_[points, np.ones(len(points))] @ np.linalg.lstsq(affine, moved, rcond=None)[0]
+    weights = np.tile(source.weights[known[0]], (len(points), 1))
+    return Surface(points, offsets, weights, np.array(triangles), np.array(regions))

@@ -241,12 +241,9 @@ impl Decoder for LiveLinkFaceDecoder {
     ) -> Result<(), Reject> {
         let packet = Packet::parse(bytes)?;
         let time = convert::frame_time(&packet, self.options)?;
-        let mut values = [0.0; NUM_CURVES];
+        let mut values = packet.values().unwrap_or([0.0; NUM_CURVES]);
         let mut good = true;
-        if let Some(curves) = packet.curves {
-            for (value, wire) in values.iter_mut().zip(curves) {
-                *value = f32::from_be_bytes(*wire);
-            }
+        if packet.curves.is_some() {
             convert::rotations(&mut values, self.options);
             good = in_band(&values);
             if !good && let Some(at) = values.iter().position(|v| !v.is_finite()) {

@@ -129,6 +129,11 @@ impl<'a> Packet<'a> {
         })
     }
 
+    /// The 61 curves as numbers, not yet judged; `None` without a face.
+    pub fn values(&self) -> Option<[f32; NUM_CURVES]> {
+        Some(self.curves?.map(f32::from_be_bytes))
+    }
+
     /// Appends the datagram to `out`. Writes what it is given: tests make bad packets with it too.
     pub fn write(&self, out: &mut Vec<u8>) {
         out.push(VERSION);
