@@ -76,6 +76,14 @@ pub enum Reject {
     /// The record inside could not be read.
     #[error(transparent)]
     Record(#[from] WireError),
+    /// A text that does not read as the protocol's.
+    #[error("at byte {at}: expected {expected}")]
+    Syntax {
+        /// Where in the datagram.
+        at: usize,
+        /// What should stand there.
+        expected: &'static str,
+    },
     /// A frame for which no static data has come yet.
     #[error("no static data for stream {stream} yet")]
     NoStatic {
@@ -86,7 +94,7 @@ pub enum Reject {
 
 impl Reject {
     /// Names of the reasons, by [`Self::index`].
-    pub const NAMES: [&'static str; 11] = [
+    pub const NAMES: [&'static str; 12] = [
         "short",
         "wrong_length",
         "bad_magic",
@@ -98,6 +106,7 @@ impl Reject {
         "bad_fragment",
         "bad_record",
         "no_static",
+        "syntax",
     ];
 
     /// Place among [`Self::NAMES`], for a table of counters.
@@ -114,6 +123,7 @@ impl Reject {
             Self::BadFragment { .. } => 8,
             Self::Record(_) => 9,
             Self::NoStatic { .. } => 10,
+            Self::Syntax { .. } => 11,
         }
     }
 }

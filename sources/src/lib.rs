@@ -10,6 +10,7 @@ pub mod native;
 pub mod net;
 mod reader;
 pub mod stats;
+mod streams;
 pub mod synthetic;
 
 use std::{fmt, net::SocketAddr, str::FromStr};
@@ -43,6 +44,12 @@ pub trait Decoder: Send {
         bytes: &[u8],
         sink: &mut dyn Sink,
     ) -> Result<(), Reject>;
+
+    /// Sends what the protocol asks for (a handshake, a keep-alive), from the very socket that receives.
+    /// Called after each datagram and at least every 50 ms; the decoder keeps to its own bounded rate.
+    fn transmit(&mut self, now: WorldTime, send: &mut dyn FnMut(SocketAddr, &[u8])) {
+        let _ = (now, send);
+    }
 }
 
 /// The protocols this build listens to.

@@ -121,6 +121,9 @@ impl Sink for LiveSink<'_> {
                     if !subject.enabled {
                         shared.client.disable(key);
                     }
+                    if let Some(settings) = subject.settings {
+                        shared.client.set_subject_settings(key, settings);
+                    }
                 }
             }
             Ok(StaticOutcome::Changed) => {}
@@ -183,6 +186,10 @@ impl Receiver for SocketReceiver {
 
     fn socket_error(&mut self, _error: &io::Error) {
         lock(&self.stats).socket_errors += 1;
+    }
+
+    fn transmit(&mut self, send: &mut dyn FnMut(SocketAddr, &[u8])) {
+        self.decoder.transmit(self.clock.now(), send);
     }
 }
 

@@ -93,6 +93,8 @@ pub struct SubjectTable {
     /// When several sources send this name: the one whose id begins like this plays, for example
     /// `livelinkface/192.168.1.7`. Without it the first one does, and the others wait.
     pub source: Option<String>,
+    /// Buffering and evaluation of this subject alone, in place of its source's.
+    pub settings: Option<SourceSettings>,
 }
 
 fn yes() -> bool {

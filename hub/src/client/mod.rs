@@ -137,6 +137,17 @@ impl Client {
         self.settings.insert(source, settings);
     }
 
+    /// Settings of one subject alone, until its source's are set again. Returns false when there is none.
+    pub fn set_subject_settings(&mut self, key: &SubjectKey, settings: SourceSettings) -> bool {
+        match self.find(key).and_then(|id| self.stream_mut(id)) {
+            Some(stream) => {
+                stream.settings = settings.sanitized();
+                true
+            }
+            None => false,
+        }
+    }
+
     /// The settings in force for a source.
     pub fn settings(&self, source: &SourceId) -> &SourceSettings {
         self.settings

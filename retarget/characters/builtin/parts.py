@@ -1,4 +1,4 @@
-"""Parts of the head that are made rather than taken: eyeballs, lash spikes, lip line, gums."""
+"""Parts of the head that are made rather than taken: eyeballs, lash spikes, lip line, teeth."""
 
 import numpy as np
 
@@ -157,17 +157,18 @@ def lashes(source, group, region):
 
 
 # Half of each dental arch, from the middle to the back, in millimetres: how wide every tooth is along the arch,
-# how high its crown, how thick.
+# how high its crown, how thick. The last molars are left out; nobody sees them.
 UPPER_TEETH = [(7.9, 9.6, 2.4), (6.2, 8.6, 2.3), (6.9, 9.2, 3.0), (6.2, 7.6, 4.6), (6.0, 7.0, 4.8), (8.4, 6.4, 5.6)]
-LOWER_TEETH = [(5.2, 8.0, 2.2), (5.6, 8.0, 2.2), (6.3, 8.6, 2.8), (6.2, 7.4, 4.2), (6.2, 6.8, 4.6), (8.6, 6.2, 5.2)]
+LOWER_TEETH = [(5.2, 8.0, 2.2), (5.6, 8.0, 2.2), (6.3, 8.6, 2.8), (6.2, 7.4, 4.2), (6.2, 6.8, 4.6)]
 # An arch is half an ellipse: half its width, its depth, where the front of the biting edge is (y, z).
 UPPER_ARCH = (20.6, 33.0, 1522.0, 139.4)
 LOWER_ARCH = (18.8, 31.2, 1521.6, 136.6)
 # Columns over a front tooth and over a molar; the first stands for the gap to the tooth before.
 TOOTH_COLUMNS = (0, 0.04, 0.16, 0.38, 0.62, 0.84, 0.96)
 MOLAR_COLUMNS = (0, 0.04, 0.3, 0.7, 0.96)
-# How much lower than the front teeth the last molars of the lower jaw stand, in millimetres.
-LOWER_SINK = 1.6
+# How much lower than the front teeth the back of the lower row stands, in millimetres: level when the jaw is half
+# open, or the row would climb towards the corner of the mouth.
+LOWER_SINK = 5.5
 
 
 def teeth(source, group, material):
@@ -183,7 +184,8 @@ def teeth(source, group, material):
 
     points, regions = [], []
     columns = []
-    for k, order in enumerate([5, 4, 3, 2, 1, 0, 0, 1, 2, 3, 4, 5]):
+    orders = list(range(len(half)))
+    for k, order in enumerate(orders[::-1] + orders):
         columns += [(k, order, u) for u in (MOLAR_COLUMNS if order > 2 else TOOTH_COLUMNS)]
     columns.append((*columns[-1][:2], 1))
     for k, order, u in columns:
@@ -199,8 +201,10 @@ def teeth(source, group, material):
         outward /= np.linalg.norm(outward)
         # The edge of a canine is a blunt point, the others' corners are round; gums reach down between the teeth.
         lift = (1.3 * side if order == 2 else 0.15 * side) + 0.55 * side**6 + (0.35 if gap else 0)
-        lift += (0.5 if order == 1 else 0) if upper else LOWER_SINK * (-z / depth) ** 1.5
+        lift += 0.5 if upper and order == 1 else 0
+        sink = 0 if upper else LOWER_SINK * (-z / depth) ** 1.25
         inset = 0.15 + 0.45 * side**3 + (0.75 if gap else 0)
+        lift += 3 if len(points) == 0 or u == 1 else 0  # the ends of the row go down to the gums
         gum = height - 1.7 * side**2
         profile = [
             (-1.2, height + 6),
@@ -209,14 +213,14 @@ def teeth(source, group, material):
             (-inset, gum),
             (0.50 - inset, 0.5 * gum),
             (-0.15 - inset, lift + 0.55),
-            (-0.75 - inset * 0.6, lift),
-            (-thick + (0.6 if order > 2 else 0.4) + inset * 0.3, lift + (0.4 if order > 2 else 0.15)),
-            (-thick - 0.6 + inset * 0.3, 0.45 * gum),
+            (-0.75 - inset * 0.4, lift),
+            (-thick + (0.6 if order > 2 else 0.4), lift + (0.4 if order > 2 else 0.15)),
+            (-thick - 0.6, 0.45 * gum),
             (-thick - 1.4, gum),
-            (-thick - 3.0, height + 3.5),
+            (-thick - 3.0, height + 3),
         ]
         for offset, h in profile:
-            h = h if upper else -h
+            h = (max(h, lift) + sink) * (1 if upper else -1)
             points.append([x + outward[0] * offset, edge + h, front + z + outward[1] * offset])
     rows = len(profile)
     points = np.array(points) / 1000
@@ -227,7 +231,7 @@ def teeth(source, group, material):
         for j in range(rows - 1):
             a, b = i * rows + j, (i + 1) * rows + j
             quad = [a, b, b + 1, a + 1] if not upper else [a, a + 1, b + 1, b]
-            triangles += [[quad[0], quad[1], quad[2]], [quad[0], quad[2], quad[3]]]
+            triangles += [quad[:3], [quad[0], *quad[2:]]]
             name = "Gums" if j < 3 or j > 8 else "TeethGaps" if beside_gap and j < 7 else "Teeth"
             regions += [material[name]] * 2
 

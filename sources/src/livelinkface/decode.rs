@@ -1,14 +1,9 @@
 //! Records → subject events of Live Link Face.
 
-use std::{
-    collections::{HashMap, hash_map::RandomState},
-    hash::BuildHasher as _,
-    net::{IpAddr, SocketAddr},
-    sync::LazyLock,
-};
+use std::{net::SocketAddr, sync::LazyLock};
 
 use hub::{
-    FrameData, FrameMeta, SourceId, StaticData, SubjectKey, SubjectName, Tracking, WorldTime,
+    FrameData, FrameMeta, StaticData, SubjectKey, SubjectName, Tracking, WorldTime,
     arkit::{self, NUM_CURVES, NUM_FACE_CURVES},
 };
 
@@ -16,21 +11,14 @@ use super::{
     convert::{self, Options},
     packet::Packet,
 };
-use crate::{Decoder, Sink, error::Reject};
+use crate::{
+    Decoder, Sink,
+    error::Reject,
+    streams::{Streams, source_id},
+};
 
-/// Most streams (sender address, device, subject) one socket keeps.
-pub const MAX_STREAMS: usize = 1024;
-/// A stream that sends faster has its excess dropped.
+/// A phone that sends faster has its excess dropped.
 pub const MAX_PACKETS_PER_SEC: u32 = 240;
-/// Packets a stream may send at once after a pause: what ten seconds of a network's hold let go.
-const BURST: f64 = 2400.0;
-/// Most streams of one address: one sender must not take every place.
-const MAX_STREAMS_PER_ADDRESS: usize = 256;
-/// A sender of the same name and id on another port is the same phone begun anew, unless the first one
-/// still sends: heard within this time, it keeps its name to itself.
-const SAME_PHONE_NANOS: i64 = 1_000_000_000;
-/// A stream silent for that long gives way to a new one when all places are taken.
-const IDLE_NANOS: i64 = 60_000_000_000;
 /// Static data is announced again that often, for whoever came later.
 const ANNOUNCE_NANOS: i64 = 1_000_000_000;
 
@@ -41,30 +29,19 @@ const ROTATION_LIMIT: f32 = std::f32::consts::PI * 1.001;
 
 static STATIC: LazyLock<StaticData> = LazyLock::new(|| StaticData::basic(&arkit::CURVES));
 
-struct Stream {
-    ip: IpAddr,
-    /// The sender's port, while it sends.
-    port: u16,
-    /// The bytes from version to subject name, as they stand in each of its datagrams.
-    prefix: Box<[u8]>,
+/// What is remembered of a phone.
+struct Phone {
     key: SubjectKey,
     meta: FrameMeta,
     data: FrameData,
-    tokens: f64,
-    /// The stream whose datagram followed this one's last time: phones take turns.
-    next: usize,
-    last: WorldTime,
     announced: Option<WorldTime>,
 }
 
 /// The sans-IO decoder of one socket.
 pub struct LiveLinkFaceDecoder {
     options: Options,
-    streams: Vec<Stream>,
-    /// Streams by a keyed hash of address and prefix; collisions are told apart by comparing.
-    by_hash: HashMap<u64, Vec<usize>>,
-    hasher: RandomState,
-    last_stream: usize,
+    /// Told apart by the bytes from version to subject name, as they stand in each datagram of a phone.
+    phones: Streams<Phone>,
     out_of_band: u64,
 }
 
@@ -73,10 +50,7 @@ impl LiveLinkFaceDecoder {
     pub fn new(options: Options) -> Self {
         Self {
             options,
-            streams: Vec::new(),
-            by_hash: HashMap::new(),
-            hasher: RandomState::new(),
-            last_stream: 0,
+            phones: Streams::new(MAX_PACKETS_PER_SEC),
             out_of_band: 0,
         }
     }
@@ -90,133 +64,15 @@ impl LiveLinkFaceDecoder {
     pub fn out_of_band(&self) -> u64 {
         self.out_of_band
     }
-
-    fn stream_index(
-        &mut self,
-        from: SocketAddr,
-        prefix: &[u8],
-        packet: &Packet<'_>,
-        now: WorldTime,
-    ) -> Result<usize, Reject> {
-        // Mostly it is the same sender as before, or the one that followed it last time.
-        let before = self.last_stream;
-        let next = self.streams.get(before).map_or(usize::MAX, |s| s.next);
-        for guess in [next, before] {
-            if let Some(s) = self.streams.get(guess)
-                && s.is_from(from, prefix)
-            {
-                self.last_stream = guess;
-                return Ok(guess);
-            }
-        }
-        let index = self.look_up(from, prefix, packet, now)?;
-        if let Some(s) = self.streams.get_mut(before) {
-            s.next = index;
-        }
-        self.last_stream = index;
-        Ok(index)
-    }
-
-    fn look_up(
-        &mut self,
-        from: SocketAddr,
-        prefix: &[u8],
-        packet: &Packet<'_>,
-        now: WorldTime,
-    ) -> Result<usize, Reject> {
-        let hash = self.hasher.hash_one((from.ip(), prefix));
-        let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
-        let streams = &mut self.streams;
-        if let Some(index) = known
-            .iter()
-            .copied()
-            .find(|i| streams[*i].is_from(from, prefix))
-        {
-            return Ok(index);
-        }
-        let same = |s: &Stream| s.ip == from.ip() && *s.prefix == *prefix;
-        let twins = known.iter().copied().filter(|i| same(&streams[*i])).count();
-        let silent = known
-            .iter()
-            .copied()
-            .find(|i| same(&streams[*i]) && now - streams[*i].last > SAME_PHONE_NANOS);
-        if let Some(index) = silent {
-            // The app was restarted: its port changed.
-            streams[index].port = from.port();
-            return Ok(index);
-        }
-        let of_address = streams.iter().filter(|s| s.ip == from.ip()).count();
-        if of_address >= MAX_STREAMS_PER_ADDRESS {
-            self.forget_idlest(Some(from.ip()), now, MAX_STREAMS_PER_ADDRESS)?;
-        } else if streams.len() >= MAX_STREAMS {
-            self.forget_idlest(None, now, MAX_STREAMS)?;
-        }
-        self.streams.push(Stream {
-            ip: from.ip(),
-            port: from.port(),
-            prefix: prefix.into(),
-            key: subject_key(from, packet, twins > 0),
-            meta: FrameMeta::default(),
-            data: FrameData::basic(vec![0.0; NUM_CURVES]),
-            tokens: BURST,
-            next: usize::MAX,
-            last: now,
-            announced: None,
-        });
-        let index = self.streams.len() - 1;
-        self.by_hash.entry(hash).or_default().push(index);
-        Ok(index)
-    }
-
-    /// Makes room for a stream by dropping the one silent longest, if that is long enough.
-    fn forget_idlest(
-        &mut self,
-        of: Option<IpAddr>,
-        now: WorldTime,
-        limit: usize,
-    ) -> Result<(), Reject> {
-        let full = Reject::TooManyStreams { limit };
-        let candidates = self.streams.iter().enumerate();
-        let (index, idlest) = candidates
-            .filter(|(_, s)| of.is_none_or(|ip| s.ip == ip))
-            .min_by_key(|(_, s)| s.last)
-            .ok_or(full)?;
-        if now - idlest.last < IDLE_NANOS {
-            return Err(full);
-        }
-        self.streams.swap_remove(index);
-        self.by_hash.clear();
-        for (index, s) in self.streams.iter().enumerate() {
-            let hash = self.hasher.hash_one((s.ip, &*s.prefix));
-            self.by_hash.entry(hash).or_default().push(index);
-        }
-        Ok(())
-    }
 }
 
-impl Stream {
-    fn is_from(&self, from: SocketAddr, prefix: &[u8]) -> bool {
-        self.ip == from.ip() && self.port == from.port() && *self.prefix == *prefix
-    }
-}
-
-/// A second sender with the very same address, id and name is told apart by its port.
-fn subject_key(from: SocketAddr, packet: &Packet<'_>, is_twin: bool) -> SubjectKey {
+fn subject_key(from: SocketAddr, packet: &Packet<'_>, is_twin: bool) -> Option<SubjectKey> {
     let device = String::from_utf8_lossy(packet.device_id);
-    let ip = from.ip();
-    let source = if is_twin {
-        format!("livelinkface/{ip}:{}/{device}", from.port())
-    } else {
-        format!("livelinkface/{ip}/{device}")
-    };
-    let source = SourceId::from_wire(source.as_bytes());
     let name = SubjectName::from_wire(packet.subject)
         .or_else(|| SubjectName::from_wire(packet.device_id))
-        .or_else(|| SubjectName::from_wire(b"unnamed"));
-    match (source, name) {
-        (Some(source), Some(name)) => SubjectKey::new(source, name),
-        _ => unreachable!("both texts hold printable characters of our own"),
-    }
+        .or_else(|| SubjectName::from_wire(b"unnamed"))?;
+    let source = source_id("livelinkface", from, &device, is_twin);
+    Some(SubjectKey::new(source, name))
 }
 
 /// Whether all values are finite and within their bands; one pass over exponents and bounds.
@@ -251,19 +107,14 @@ impl Decoder for LiveLinkFaceDecoder {
             }
         }
         let prefix = &bytes[..9 + packet.device_id.len() + packet.subject.len()];
-        let index = self.stream_index(from, prefix, &packet, now)?;
-        let stream = &mut self.streams[index];
-
-        let elapsed = (now - stream.last).max(0) as f64 / 1e9;
-        let tokens = (stream.tokens + elapsed * f64::from(MAX_PACKETS_PER_SEC)).min(BURST);
-        if tokens < 1.0 {
-            return Err(Reject::TooFast {
-                limit: MAX_PACKETS_PER_SEC,
-            });
-        }
-        stream.tokens = tokens - 1.0;
-        stream.last = stream.last.max(now);
-
+        let stream = self.phones.of(from, prefix, now, |is_twin| {
+            Ok(Phone {
+                key: subject_key(from, &packet, is_twin).ok_or(Reject::BadMagic)?,
+                meta: FrameMeta::default(),
+                data: FrameData::basic(vec![0.0; NUM_CURVES]),
+                announced: None,
+            })
+        })?;
         if stream.announced.is_none_or(|t| now - t >= ANNOUNCE_NANOS) {
             stream.announced = Some(now);
             sink.static_data(&stream.key, &STATIC, now);
@@ -453,7 +304,10 @@ mod tests {
                 d.handle_datagram(at(1), peer(), &bytes, &mut seen).is_err()
             })
             .count();
-        assert_eq!(refused, 10_000 - (MAX_STREAMS_PER_ADDRESS - 1));
+        assert_eq!(
+            refused,
+            10_000 - (crate::streams::MAX_STREAMS_PER_ADDRESS - 1)
+        );
     }
 
     #[test]

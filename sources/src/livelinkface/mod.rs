@@ -19,7 +19,7 @@ mod packet;
 
 pub use convert::{Options, RotationUnit, SubFrames};
 pub use csv::{CsvError, CsvRow, CsvTake, infer_rate};
-pub use decode::{LiveLinkFaceDecoder, MAX_PACKETS_PER_SEC, MAX_STREAMS};
+pub use decode::{LiveLinkFaceDecoder, MAX_PACKETS_PER_SEC};
 pub use packet::{MAX_DATAGRAM, Packet, VERSION};
 
 /// The port the app sends to.

@@ -4,9 +4,9 @@ use crate::{error::Reject, reader::Reader};
 
 /// Version of the envelope.
 pub const VERSION: u8 = 1;
-/// Longest datagram sent and accepted: fits an Ethernet frame through a tunnel.
-pub const MAX_DATAGRAM: usize = 1400;
-/// Most pieces of one message: 256 × 1,374 bytes hold any subject the hub takes.
+/// Longest datagram sent and accepted: fits an Ethernet frame through most tunnels.
+pub const MAX_DATAGRAM: usize = 1392;
+/// Most pieces of one message: 256 × 1,366 bytes hold any subject the hub takes.
 pub const MAX_FRAGMENTS: u16 = 256;
 
 const MAGIC: [u8; 4] = *b"GLIT";

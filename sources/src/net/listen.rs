@@ -28,6 +28,11 @@ pub trait Receiver: Send {
 
     /// The socket reported an error; it goes on listening.
     fn socket_error(&mut self, error: &io::Error);
+
+    /// After each datagram and at least every 50 ms: whatever is to be sent from this socket.
+    fn transmit(&mut self, send: &mut dyn FnMut(SocketAddr, &[u8])) {
+        let _ = send;
+    }
 }
 
 /// Receives until `stop` is set, at most 50 ms longer. What is already in the socket's buffer then is still
@@ -45,6 +50,10 @@ pub fn listen(
     socket.set_read_timeout(Some(PATIENCE))?;
     let mut buffer = vec![0; MAX_DATAGRAM];
     while !stop.load(Ordering::Acquire) {
+        receiver.transmit(&mut |to, bytes| {
+            // Nobody there yet, or the way is full: the decoder asks again when it is due.
+            let _ = socket.send_to(bytes, to);
+        });
         match socket.recv_from(&mut buffer) {
             Ok((len, from)) => receiver.datagram(from, &buffer[..len]),
             Err(error) if is_silence(&error) => {}
