@@ -92,6 +92,8 @@ fn sample(sampler: &mut Sampler<'_>, nanos: i64) -> (FrameData, Origin) {
     let origin = match answer.quality {
         _ if answer.tracking == Tracking::Lost => Origin::Held,
         Quality::Exact { .. } => Origin::Recorded,
+        // Source times are rounded to what the wire holds; a thousandth of a frame is no other value.
+        Quality::Blended { weight, .. } if !(0.001..0.999).contains(&weight) => Origin::Recorded,
         Quality::Blended { .. } => Origin::Interpolated,
         _ => Origin::Held,
     };
@@ -111,7 +113,8 @@ fn even(generation: &Generation, sampler: &mut Sampler<'_>, rate: FrameRate) -> 
     };
     let zero = QualifiedFrameTime::from_nanos(start, rate, drop);
     let day = rate.frames_per_day(drop);
-    (0..=rate.frame_at(last))
+    // The last frame counts though its time is rounded.
+    (0..=rate.frame_at(last + rate.frame_nanos() / 1000))
         .map(|i| {
             let nanos = rate.nanos_of(i);
             let (data, origin) = sample(sampler, nanos);

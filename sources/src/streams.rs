@@ -46,7 +46,7 @@ impl<T> Stream<T> {
 
 /// The streams of one socket, each with what its decoder remembers of it.
 pub(crate) struct Streams<T> {
-    streams: Vec<Stream<T>>,
+    all: Vec<Stream<T>>,
     /// Places by a keyed hash of address and identity; collisions are told apart by comparing.
     by_hash: HashMap<u64, Vec<usize>>,
     hasher: RandomState,
@@ -58,7 +58,7 @@ impl<T> Streams<T> {
     /// Streams of a protocol whose devices send at most `max_per_sec` datagrams a second each.
     pub(crate) fn new(max_per_sec: u32) -> Self {
         Self {
-            streams: Vec::new(),
+            all: Vec::new(),
             by_hash: HashMap::new(),
             hasher: RandomState::new(),
             last_stream: 0,
@@ -79,7 +79,7 @@ impl<T> Streams<T> {
         make: impl FnOnce(bool) -> Result<T, Reject>,
     ) -> Result<&mut T, Reject> {
         let index = self.index(from, identity, now, make)?;
-        let stream = &mut self.streams[index];
+        let stream = &mut self.all[index];
         let rate = f64::from(self.max_per_sec);
         let elapsed = (now - stream.last).max(0) as f64 / 1e9;
         let tokens = (stream.tokens + elapsed * rate).min(rate * BURST_SECS);
@@ -102,9 +102,9 @@ impl<T> Streams<T> {
     ) -> Result<usize, Reject> {
         // Mostly it is the same sender as before, or the one that followed it last time.
         let before = self.last_stream;
-        let next = self.streams.get(before).map_or(usize::MAX, |s| s.next);
+        let next = self.all.get(before).map_or(usize::MAX, |s| s.next);
         for guess in [next, before] {
-            if let Some(s) = self.streams.get(guess)
+            if let Some(s) = self.all.get(guess)
                 && s.is_from(from, identity)
             {
                 self.last_stream = guess;
@@ -112,7 +112,7 @@ impl<T> Streams<T> {
             }
         }
         let index = self.look_up(from, identity, now, make)?;
-        if let Some(s) = self.streams.get_mut(before) {
+        if let Some(s) = self.all.get_mut(before) {
             s.next = index;
         }
         self.last_stream = index;
@@ -128,7 +128,7 @@ impl<T> Streams<T> {
     ) -> Result<usize, Reject> {
         let hash = self.hasher.hash_one((from.ip(), identity));
         let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
-        let streams = &mut self.streams;
+        let streams = &mut self.all;
         if let Some(index) = known
             .iter()
             .copied()
@@ -151,7 +151,7 @@ impl<T> Streams<T> {
             self.forget_idlest(None, now, MAX_STREAMS)?;
         }
         let state = make(is_twin)?;
-        self.streams.push(Stream {
+        self.all.push(Stream {
             ip: from.ip(),
             port: from.port(),
             identity: identity.into(),
@@ -160,7 +160,7 @@ impl<T> Streams<T> {
             last: now,
             state,
         });
-        let index = self.streams.len() - 1;
+        let index = self.all.len() - 1;
         self.by_hash.entry(hash).or_default().push(index);
         Ok(index)
     }
@@ -173,7 +173,7 @@ impl<T> Streams<T> {
         limit: usize,
     ) -> Result<(), Reject> {
         let full = Reject::TooManyStreams { limit };
-        let candidates = self.streams.iter().enumerate();
+        let candidates = self.all.iter().enumerate();
         let (index, idlest) = candidates
             .filter(|(_, s)| of.is_none_or(|ip| s.ip == ip))
             .min_by_key(|(_, s)| s.last)
@@ -181,9 +181,9 @@ impl<T> Streams<T> {
         if now - idlest.last < IDLE_NANOS {
             return Err(full);
         }
-        self.streams.swap_remove(index);
+        self.all.swap_remove(index);
         self.by_hash.clear();
-        for (index, s) in self.streams.iter().enumerate() {
+        for (index, s) in self.all.iter().enumerate() {
             let hash = self.hasher.hash_one((s.ip, &*s.identity));
             self.by_hash.entry(hash).or_default().push(index);
         }
