@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    net::{SocketAddr, UdpSocket},
+    net::{Ipv4Addr, SocketAddr, UdpSocket},
 };
 
 use socket2::{Domain, Protocol, Socket, Type};
@@ -47,12 +47,29 @@ pub struct BoundSocket {
     pub receive_buffer_bytes: usize,
 }
 
+/// A group to join: senders address it, and every machine that joined receives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Multicast {
+    /// The group's address.
+    pub group: Ipv4Addr,
+    /// Address of the adapter to join on; unspecified leaves the choice to the system.
+    pub interface: Ipv4Addr,
+}
+
 /// Binds a UDP socket that nobody shares.
 ///
 /// # Errors
 /// See [`BindError`]: a port in use names a free one.
 pub fn bind(addr: SocketAddr) -> Result<BoundSocket, BindError> {
-    try_bind(addr).map_err(|cause| {
+    bind_with(addr, None)
+}
+
+/// As [`bind`], and joins a multicast group. Its port is shared: other programs may listen to the group too.
+///
+/// # Errors
+/// As [`bind`]; also when the group cannot be joined.
+pub fn bind_with(addr: SocketAddr, multicast: Option<Multicast>) -> Result<BoundSocket, BindError> {
+    try_bind(addr, multicast).map_err(|cause| {
         if cause.kind() == io::ErrorKind::AddrInUse
             && let Some(free) = free_port(addr)
         {
@@ -66,11 +83,17 @@ pub fn bind(addr: SocketAddr) -> Result<BoundSocket, BindError> {
     })
 }
 
-fn try_bind(addr: SocketAddr) -> io::Result<BoundSocket> {
+fn try_bind(addr: SocketAddr, multicast: Option<Multicast>) -> io::Result<BoundSocket> {
     let socket = Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))?;
     // Best effort: the system may grant less, which is why the result is read back and reported.
     let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
+    if multicast.is_some() {
+        socket.set_reuse_address(true)?;
+    }
     socket.bind(&addr.into())?;
+    if let Some(m) = multicast {
+        socket.join_multicast_v4(&m.group, &m.interface)?;
+    }
     let receive_buffer_bytes = socket.recv_buffer_size()?;
     let socket = UdpSocket::from(socket);
     Ok(BoundSocket {
@@ -106,5 +129,30 @@ mod tests {
         assert_eq!(port, first.addr.port());
         assert_ne!(free, port);
         bind(SocketAddr::new(first.addr.ip(), free)).unwrap();
+    }
+
+    #[test]
+    fn a_group_is_heard_by_everyone_who_joined() {
+        let any = || "0.0.0.0:0".parse().unwrap();
+        let group = Multicast {
+            group: Ipv4Addr::new(239, 255, 77, 91),
+            interface: Ipv4Addr::LOCALHOST,
+        };
+        let first = bind_with(any(), Some(group)).unwrap();
+        let second =
+            bind_with(SocketAddr::new(any().ip(), first.addr.port()), Some(group)).unwrap();
+        let sender = Socket::new(Domain::IPV4, Type::DGRAM, Some(Protocol::UDP)).unwrap();
+        sender.set_multicast_if_v4(&Ipv4Addr::LOCALHOST).unwrap();
+        let to = SocketAddr::from((group.group, first.addr.port()));
+        sender.send_to(b"hello", &to.into()).unwrap();
+        for bound in [first, second] {
+            bound
+                .socket
+                .set_read_timeout(Some(std::time::Duration::from_secs(2)))
+                .unwrap();
+            let mut buffer = [0; 16];
+            let (len, _) = bound.socket.recv_from(&mut buffer).unwrap();
+            assert_eq!(&buffer[..len], b"hello");
+        }
     }
 }
