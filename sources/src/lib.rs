@@ -3,15 +3,22 @@
 //! A protocol is a room: `packet` (bytes ↔ records), `decode` (records → subject events), `convert`
 //! (their axes and units → the house frame). Decoders know no socket and no clock; `net` holds the sockets.
 
+pub mod bvh;
 pub mod error;
 pub mod faults;
+pub mod freed;
+pub mod ifacialmocap;
 pub mod livelinkface;
+pub mod mocopi;
 pub mod native;
 pub mod net;
+pub mod openseeface;
+pub mod psn;
 mod reader;
 pub mod stats;
 mod streams;
 pub mod synthetic;
+pub mod vtubestudio;
 
 use std::{fmt, net::SocketAddr, str::FromStr};
 
@@ -52,32 +59,63 @@ pub trait Decoder: Send {
     }
 }
 
-/// The protocols this build listens to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Protocol {
+macro_rules! protocols {
+    ($($(#[$doc:meta])* $name:ident = $word:literal, $port:expr;)*) => {
+        /// The protocols this build listens to.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub enum Protocol {
+            $($(#[$doc])* $name,)*
+        }
+
+        impl Protocol {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$name,)*];
+
+            /// The word for it in `--source` and stage files.
+            pub fn as_str(self) -> &'static str {
+                match self {
+                    $(Self::$name => $word,)*
+                }
+            }
+
+            /// The port its devices send to unless told otherwise.
+            pub fn default_port(self) -> u16 {
+                match self {
+                    $(Self::$name => $port,)*
+                }
+            }
+        }
+    };
+}
+
+protocols! {
     /// Live Link Face, ARKit mode.
-    LiveLinkFace,
+    LiveLinkFace = "livelinkface", livelinkface::PORT;
     /// Our own wire format.
-    Native,
+    Native = "native", native::PORT;
+    /// iFacialMocap and Facemotion3d, text and Face Motion v3.
+    IFacialMocap = "ifacialmocap", ifacialmocap::PORT;
+    /// VTube Studio on a phone, and MeowFace.
+    VTubeStudio = "vtubestudio", vtubestudio::PORT;
+    /// OpenSeeFace.
+    OpenSeeFace = "openseeface", openseeface::PORT;
+    /// Sony mocopi.
+    Mocopi = "mocopi", mocopi::PORT;
+    /// FreeD D1 cameras.
+    FreeD = "freed", freed::PORT;
+    /// PosiStageNet trackers.
+    Psn = "psn", psn::PORT;
 }
 
 impl Protocol {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::LiveLinkFace, Self::Native];
+    /// What a hub listens to when nobody says anything: what needs no address of a device.
+    pub const USUAL: [Self; 2] = [Self::LiveLinkFace, Self::Native];
 
-    /// The word for it in `--source` and stage files.
-    pub fn as_str(self) -> &'static str {
+    /// The multicast group its devices address unless told otherwise.
+    pub fn default_group(self) -> Option<std::net::Ipv4Addr> {
         match self {
-            Self::LiveLinkFace => "livelinkface",
-            Self::Native => "native",
-        }
-    }
-
-    /// The port its devices send to unless told otherwise.
-    pub fn default_port(self) -> u16 {
-        match self {
-            Self::LiveLinkFace => livelinkface::PORT,
-            Self::Native => native::PORT,
+            Self::Psn => Some(psn::GROUP),
+            _ => None,
         }
     }
 }
@@ -93,10 +131,12 @@ impl FromStr for Protocol {
 
     fn from_str(text: &str) -> Result<Self, String> {
         Self::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .find(|p| p.as_str().eq_ignore_ascii_case(text))
             .ok_or_else(|| {
-                let known = Self::ALL.map(Self::as_str).join(", ");
+                let known: Vec<_> = Self::ALL.iter().map(|p| p.as_str()).collect();
+                let known = known.join(", ");
                 format!("unknown source kind {text:?}; known kinds: {known}")
             })
     }

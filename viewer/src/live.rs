@@ -30,13 +30,19 @@ use recordings::{
 use serde_json::json;
 use sources::{
     Decoder, Protocol, Sink,
+    freed::FreedDecoder,
+    ifacialmocap::IFacialMocapDecoder,
     livelinkface::LiveLinkFaceDecoder,
+    mocopi::MocopiDecoder,
     native::NativeDecoder,
     net::{
         listen::{Receiver, listen},
         socket::{self, BoundSocket},
     },
+    openseeface::OpenSeeFaceDecoder,
+    psn::PsnDecoder,
     stats::ListenStats,
+    vtubestudio::VTubeStudioDecoder,
 };
 use tokio::runtime::Runtime;
 
@@ -193,10 +199,21 @@ impl Receiver for SocketReceiver {
     }
 }
 
-fn decoder(source: &SourceTable) -> Box<dyn Decoder> {
+fn decoder(source: &SourceTable, bound: SocketAddr) -> Box<dyn Decoder> {
     match source.kind {
         Protocol::LiveLinkFace => Box::new(LiveLinkFaceDecoder::new(source.livelinkface)),
         Protocol::Native => Box::new(NativeDecoder::new()),
+        Protocol::IFacialMocap => Box::new(IFacialMocapDecoder::new(source.ifacialmocap.clone())),
+        Protocol::VTubeStudio => {
+            let mut options = source.vtubestudio.clone();
+            // The phone is told where to send to.
+            options.port.get_or_insert(bound.port());
+            Box::new(VTubeStudioDecoder::new(options))
+        }
+        Protocol::OpenSeeFace => Box::new(OpenSeeFaceDecoder::new(source.openseeface.clone())),
+        Protocol::Mocopi => Box::new(MocopiDecoder::new(source.mocopi.clone())),
+        Protocol::FreeD => Box::new(FreedDecoder::new(source.freed)),
+        Protocol::Psn => Box::new(PsnDecoder::new(source.psn)),
     }
 }
 
@@ -215,7 +232,7 @@ impl Live {
         let mut listening = Vec::new();
         let mut tasks: Vec<(BoundSocket, SocketReceiver)> = Vec::new();
         for source in &stage.sources {
-            let bound = socket::bind(source.addr())?;
+            let bound = socket::bind_with(source.addr(), source.group())?;
             let stats = Arc::new(Mutex::default());
             listening.push(Listening {
                 kind: source.kind,
@@ -226,7 +243,7 @@ impl Live {
             let receiver = SocketReceiver {
                 clock,
                 shared: Arc::clone(&shared),
-                decoder: decoder(source),
+                decoder: decoder(source, bound.addr),
                 settings: source.settings,
                 name: format!("{}/{}", source.kind, bound.addr).into(),
                 stats,

@@ -20,14 +20,17 @@
 //! ```
 
 use std::{
-    net::{SocketAddr, ToSocketAddrs as _},
+    net::{Ipv4Addr, SocketAddr, ToSocketAddrs as _},
     path::{Path, PathBuf},
 };
 
 use anyhow::{Context as _, bail};
 use hub::{FrameRate, client::SourceSettings};
 use serde::Deserialize;
-use sources::{Protocol, livelinkface};
+use sources::{
+    Protocol, freed, ifacialmocap, livelinkface, mocopi, net::socket::Multicast, openseeface, psn,
+    vtubestudio,
+};
 
 /// A stage as read.
 #[derive(Clone, Debug, Default, Deserialize)]
@@ -79,6 +82,28 @@ pub struct SourceTable {
     /// Options of that protocol.
     #[serde(default)]
     pub livelinkface: livelinkface::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub ifacialmocap: ifacialmocap::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub vtubestudio: vtubestudio::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub openseeface: openseeface::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub mocopi: mocopi::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub freed: freed::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub psn: psn::Options,
+    /// Multicast group to join; default the protocol's own, if it has one and this is not loopback.
+    pub multicast: Option<Ipv4Addr>,
+    /// Address of the adapter to join the group on; default the system's choice.
+    pub interface: Option<Ipv4Addr>,
 }
 
 /// A table `[[subject]]`.
@@ -131,6 +156,14 @@ impl SourceTable {
             listen: Some(listen),
             settings: SourceSettings::default(),
             livelinkface: livelinkface::Options::default(),
+            ifacialmocap: ifacialmocap::Options::default(),
+            vtubestudio: vtubestudio::Options::default(),
+            openseeface: openseeface::Options::default(),
+            mocopi: mocopi::Options::default(),
+            freed: freed::Options::default(),
+            psn: psn::Options::default(),
+            multicast: None,
+            interface: None,
         }
     }
 
@@ -138,6 +171,20 @@ impl SourceTable {
     pub fn addr(&self) -> SocketAddr {
         self.listen
             .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], self.kind.default_port())))
+    }
+}
+
+impl SourceTable {
+    /// The group to join, if any.
+    pub fn group(&self) -> Option<Multicast> {
+        let usual = || {
+            let loopback = self.addr().ip().is_loopback();
+            self.kind.default_group().filter(|_| !loopback)
+        };
+        Some(Multicast {
+            group: self.multicast.or_else(usual)?,
+            interface: self.interface.unwrap_or(Ipv4Addr::UNSPECIFIED),
+        })
     }
 }
 

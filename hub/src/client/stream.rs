@@ -184,8 +184,8 @@ impl Stream {
                 return Err(Refusal::BadTimecode);
             }
         }
-        // 36 years of nanoseconds: sums of a few such times cannot overflow.
-        let too_far = |t: SourceTime| t.as_nanos().unsigned_abs() > 1 << 60;
+        // 73 years of nanoseconds, Unix time included: differences of such times cannot overflow.
+        let too_far = |t: SourceTime| t.as_nanos().unsigned_abs() > 1 << 61;
         if meta.source_time.is_some_and(too_far) {
             return Err(Refusal::BadTimecode);
         }

@@ -74,7 +74,7 @@ struct ListenArgs {
 }
 
 impl ListenArgs {
-    /// The stage file and the sources on top of it; with neither, every protocol at its own port.
+    /// The stage file and the sources on top of it; with neither, what needs no device's address.
     fn stage(&self) -> anyhow::Result<Stage> {
         let mut stage = match &self.stage {
             Some(path) => Stage::read(path)?,
@@ -82,7 +82,7 @@ impl ListenArgs {
         };
         stage.sources.extend(self.sources.iter().cloned());
         if stage.sources.is_empty() {
-            for kind in sources::Protocol::ALL {
+            for kind in sources::Protocol::USUAL {
                 let addr = ([0, 0, 0, 0], kind.default_port()).into();
                 stage.sources.push(SourceTable::new(kind, addr));
             }
