@@ -182,7 +182,9 @@ impl Interval {
     pub(crate) fn missing_in(&self, delta_nanos: i64) -> u64 {
         match self.nanos() {
             // Beyond ten seconds nobody lost frames: the source was away.
+            // No device sends a thousand frames a second; times closer than that say nothing of losses.
             Some(n) if delta_nanos > n + n / 2 && delta_nanos < 10 * NANOS_PER_SEC => {
+                let n = n.max(NANOS_PER_SEC / 1000);
                 ((delta_nanos + n / 2) / n - 1).max(0) as u64
             }
             _ => 0,

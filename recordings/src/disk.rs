@@ -73,6 +73,10 @@ impl Disk for RealDisk {
         // Waits out whoever looks whether this file is being written, which takes microseconds. A file system
         // without locks still records; there "in progress" is told by the time of the last write.
         let _ = file.lock();
+        // Whoever looked may have taken an empty file for one left behind.
+        if !path.try_exists()? {
+            return Err(io::ErrorKind::NotFound.into());
+        }
         Ok(Box::new(RealFile(file)))
     }
 

@@ -198,11 +198,24 @@ pub fn recover(path: &Path) -> Result<Recovery, TakeError> {
         frames: 0,
         damaged: 0,
     };
-    if std::fs::metadata(path).is_ok_and(|m| m.len() == 0) {
-        // Killed before its first byte.
-        let _ = disk.remove(path);
+    if let Ok(meta) = std::fs::metadata(path)
+        && meta.len() == 0
+    {
+        // Killed before its first byte; or begun this very moment, and not yet locked.
+        let age = meta.modified().ok().and_then(|m| m.elapsed().ok());
+        if age.is_some_and(|a| a > std::time::Duration::from_mins(1)) {
+            let _ = disk.remove(path);
+        }
         return Ok(nothing);
     }
+    // Where the original goes if something of it is lost; chosen before anything is written.
+    let aside = (1..1000)
+        .map(|n| match n {
+            1 => path.with_extension("damaged"),
+            n => path.with_extension(format!("damaged-{n}")),
+        })
+        .find(|p| !p.exists())
+        .unwrap_or_else(|| path.with_extension("damaged"));
     let (info, _) = match Reader::open(path) {
         Ok(reader) => reader.info_only()?,
         Err(TakeError::NotATake { .. }) => return Ok(nothing),
@@ -270,8 +283,9 @@ pub fn recover(path: &Path) -> Result<Recovery, TakeError> {
             return Err(error);
         }
     };
-    let put_aside = if damaged > 0 {
-        disk.rename_new(path, &path.with_extension("damaged"))
+    // A finished take that was damaged keeps its original whatever was found: its description is worth it.
+    let put_aside = if damaged > 0 || !is_part(path) {
+        disk.rename_new(path, &aside)
     } else {
         disk.remove(path)
     };

@@ -206,15 +206,17 @@ fn place(frames: Vec<(FrameMeta, Option<FrameData>)>) -> Vec<PlacedFrame> {
             starts.push(i);
         }
     }
-    let first_offset = median(&offsets[..starts.get(1).copied().unwrap_or(offsets.len())]);
     let mut segment_of = vec![0; times.len()];
+    let mut shift = 0i64;
     for (n, start) in starts.iter().enumerate() {
         let end = starts.get(n + 1).copied().unwrap_or(times.len());
-        let shift = if n == 0 {
-            0
-        } else {
-            first_offset.saturating_sub(median(&offsets[*start..end]))
-        };
+        if n > 0 {
+            // The offsets on both sides of the step: over an hour they drift.
+            let from = starts[n - 1].max(start.saturating_sub(MEDIAN_FRAMES));
+            let before = median(&offsets[from..*start]);
+            let after = median(&offsets[*start..end.min(start + MEDIAN_FRAMES)]);
+            shift = shift.saturating_add(before.saturating_sub(after));
+        }
         for i in *start..end {
             // One wild timecode among good ones is no time: its arrival tells better.
             let from = i.saturating_sub(MEDIAN_FRAMES).max(*start);
@@ -261,7 +263,8 @@ impl Generation {
             .windows(2)
             .map(|w| w[1].nanos - w[0].nanos)
             .collect();
-        (deltas.len() >= 2).then(|| median(&deltas))
+        // No device sends a thousand frames a second.
+        (deltas.len() >= 2).then(|| median(&deltas).max(1_000_000))
     }
 
     /// The customary frame rate nearest to the usual distance, if one is within 1 %.

@@ -279,10 +279,11 @@ fn run(
     let mut items = Vec::new();
     let mut trouble = None;
     let mut told_dropped = 0;
+    let mut taken = 0;
     let stopped = loop {
         let asked = stop.lock().unwrap_or_else(PoisonError::into_inner).take();
         tap.queue.take(&mut items, POLL);
-        let written = write_all(&mut writer, &items, epoch, unix_now)
+        let written = write_all(&mut writer, &items, epoch, unix_now, &mut taken)
             .and_then(|()| note_drops(&mut writer, tap, &mut told_dropped, unix_now()))
             .and_then(|()| writer.tick(unix_now()));
         if let Err(error) = written {
@@ -300,10 +301,12 @@ fn run(
     if trouble.is_none() {
         // Between the request and the closing of the queue a last item may have slipped in.
         tap.queue.take(&mut items, Duration::ZERO);
-        trouble = write_all(&mut writer, &items, epoch, unix_now)
+        trouble = write_all(&mut writer, &items, epoch, unix_now, &mut taken)
             .err()
             .map(|e| e.to_string());
     } else {
+        // What was handed to the writer before the failure is staged, and finishing writes it.
+        items.drain(..taken.min(items.len()));
         tap.queue.take(&mut items, Duration::ZERO);
         unwritten = items
             .iter()
@@ -367,8 +370,11 @@ fn write_all(
     items: &[Item],
     epoch: Epoch,
     unix_now: impl Fn() -> i64,
+    taken: &mut usize,
 ) -> Result<(), TakeError> {
+    *taken = 0;
     for (number, item) in items.iter().enumerate() {
+        *taken = number;
         // After a stall of the disk much may be waiting: keep chunks small all the same.
         if number % 256 == 255 {
             writer.tick(unix_now())?;
@@ -385,5 +391,6 @@ fn write_all(
             _ => {}
         }
     }
+    *taken = items.len();
     Ok(())
 }

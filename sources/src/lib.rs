@@ -13,11 +13,13 @@ pub mod mocopi;
 pub mod native;
 pub mod net;
 pub mod openseeface;
+mod pose;
 pub mod psn;
 mod reader;
 pub mod stats;
 mod streams;
 pub mod synthetic;
+pub mod vmc;
 pub mod vtubestudio;
 
 use std::{fmt, net::SocketAddr, str::FromStr};
@@ -99,6 +101,8 @@ protocols! {
     VTubeStudio = "vtubestudio", vtubestudio::PORT;
     /// OpenSeeFace.
     OpenSeeFace = "openseeface", openseeface::PORT;
+    /// VMC protocol, performer to marionette.
+    Vmc = "vmc", vmc::PORT;
     /// Sony mocopi.
     Mocopi = "mocopi", mocopi::PORT;
     /// FreeD D1 cameras.

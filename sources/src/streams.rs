@@ -35,6 +35,8 @@ struct Stream<T> {
     /// The stream whose datagram followed this one's last time: devices take turns.
     next: usize,
     last: WorldTime,
+    /// Another stream of the same identity was here first.
+    twin: bool,
     state: T,
 }
 
@@ -78,7 +80,24 @@ impl<T> Streams<T> {
         now: WorldTime,
         make: impl FnOnce(bool) -> Result<T, Reject>,
     ) -> Result<&mut T, Reject> {
-        let index = self.index(from, identity, now, make)?;
+        let mut make = Some(make);
+        let mut index = self.index(from, identity, now, &mut make)?;
+        if self.all[index].twin
+            && let Some(first) = self.first_gone(index, now)
+            && let Some(make) = make
+        {
+            // The first one is gone: its name is free for the device that was begun anew.
+            self.all[index].state = make(false)?;
+            self.all[index].twin = false;
+            self.all.swap_remove(first);
+            self.rebuild();
+            index = self
+                .all
+                .iter()
+                .position(|s| s.is_from(from, identity))
+                .unwrap_or(0);
+            self.last_stream = index;
+        }
         let stream = &mut self.all[index];
         let rate = f64::from(self.max_per_sec);
         let elapsed = (now - stream.last).max(0) as f64 / 1e9;
@@ -98,7 +117,7 @@ impl<T> Streams<T> {
         from: SocketAddr,
         identity: &[u8],
         now: WorldTime,
-        make: impl FnOnce(bool) -> Result<T, Reject>,
+        make: &mut Option<impl FnOnce(bool) -> Result<T, Reject>>,
     ) -> Result<usize, Reject> {
         // Mostly it is the same sender as before, or the one that followed it last time.
         let before = self.last_stream;
@@ -124,7 +143,7 @@ impl<T> Streams<T> {
         from: SocketAddr,
         identity: &[u8],
         now: WorldTime,
-        make: impl FnOnce(bool) -> Result<T, Reject>,
+        make: &mut Option<impl FnOnce(bool) -> Result<T, Reject>>,
     ) -> Result<usize, Reject> {
         let hash = self.hasher.hash_one((from.ip(), identity));
         let known = self.by_hash.get(&hash).map_or(&[][..], Vec::as_slice);
@@ -150,7 +169,8 @@ impl<T> Streams<T> {
         } else if streams.len() >= MAX_STREAMS {
             self.forget_idlest(None, now, MAX_STREAMS)?;
         }
-        let state = make(is_twin)?;
+        let full = Reject::TooManyStreams { limit: MAX_STREAMS };
+        let state = make.take().ok_or(full)?(is_twin)?;
         self.all.push(Stream {
             ip: from.ip(),
             port: from.port(),
@@ -158,6 +178,7 @@ impl<T> Streams<T> {
             tokens: f64::from(self.max_per_sec) * BURST_SECS,
             next: usize::MAX,
             last: now,
+            twin: is_twin,
             state,
         });
         let index = self.all.len() - 1;
@@ -182,12 +203,27 @@ impl<T> Streams<T> {
             return Err(full);
         }
         self.all.swap_remove(index);
+        self.rebuild();
+        Ok(())
+    }
+
+    /// The stream whose name this twin waits for, if it has been silent long enough.
+    fn first_gone(&self, twin: usize, now: WorldTime) -> Option<usize> {
+        let twin = &self.all[twin];
+        self.all.iter().position(|s| {
+            !s.twin
+                && s.ip == twin.ip
+                && s.identity == twin.identity
+                && now - s.last > SAME_DEVICE_NANOS
+        })
+    }
+
+    fn rebuild(&mut self) {
         self.by_hash.clear();
         for (index, s) in self.all.iter().enumerate() {
             let hash = self.hasher.hash_one((s.ip, &*s.identity));
             self.by_hash.entry(hash).or_default().push(index);
         }
-        Ok(())
     }
 }
 

@@ -42,6 +42,7 @@ use sources::{
     openseeface::OpenSeeFaceDecoder,
     psn::PsnDecoder,
     stats::ListenStats,
+    vmc::VmcDecoder,
     vtubestudio::VTubeStudioDecoder,
 };
 use tokio::runtime::Runtime;
@@ -211,6 +212,7 @@ fn decoder(source: &SourceTable, bound: SocketAddr) -> Box<dyn Decoder> {
             Box::new(VTubeStudioDecoder::new(options))
         }
         Protocol::OpenSeeFace => Box::new(OpenSeeFaceDecoder::new(source.openseeface.clone())),
+        Protocol::Vmc => Box::new(VmcDecoder::new(source.vmc.clone())),
         Protocol::Mocopi => Box::new(MocopiDecoder::new(source.mocopi.clone())),
         Protocol::FreeD => Box::new(FreedDecoder::new(source.freed)),
         Protocol::Psn => Box::new(PsnDecoder::new(source.psn)),

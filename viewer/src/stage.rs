@@ -29,7 +29,7 @@ use hub::{FrameRate, client::SourceSettings};
 use serde::Deserialize;
 use sources::{
     Protocol, freed, ifacialmocap, livelinkface, mocopi, net::socket::Multicast, openseeface, psn,
-    vtubestudio,
+    vmc, vtubestudio,
 };
 
 /// A stage as read.
@@ -91,6 +91,9 @@ pub struct SourceTable {
     /// Options of that protocol.
     #[serde(default)]
     pub openseeface: openseeface::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub vmc: vmc::Options,
     /// Options of that protocol.
     #[serde(default)]
     pub mocopi: mocopi::Options,
@@ -159,6 +162,7 @@ impl SourceTable {
             ifacialmocap: ifacialmocap::Options::default(),
             vtubestudio: vtubestudio::Options::default(),
             openseeface: openseeface::Options::default(),
+            vmc: vmc::Options::default(),
             mocopi: mocopi::Options::default(),
             freed: freed::Options::default(),
             psn: psn::Options::default(),

@@ -105,6 +105,8 @@ pub struct Evaluated {
 #[derive(Clone, Copy)]
 enum Axis {
     Key,
+    /// As `Key`, asked by one who knows the future: only gaps between frames are stalls to it.
+    Source,
     Timecode,
     Arrival,
 }
@@ -112,7 +114,7 @@ enum Axis {
 impl Axis {
     fn of(self, slot: &Slot) -> Option<i64> {
         match self {
-            Self::Key => Some(slot.key),
+            Self::Key | Self::Source => Some(slot.key),
             Self::Timecode => slot.timecode_nanos,
             Self::Arrival => Some(slot.meta.arrival.as_nanos()),
         }
@@ -135,7 +137,7 @@ pub(super) fn evaluate(stream: &Stream, at: At, now: WorldTime, out: &mut Evalua
                 (world.as_nanos() - nanos(settings.world_offset_secs)).saturating_sub(offset);
             (Axis::Key, time.max(stream.floor_key))
         }
-        At::Source(time) => (Axis::Key, time.as_nanos()),
+        At::Source(time) => (Axis::Source, time.as_nanos()),
         At::Timecode(timecode) => {
             let Some(time) = stream.timecode_key(timecode, settings.timecode_offset_frames) else {
                 return answer;
@@ -159,7 +161,7 @@ pub(super) fn evaluate(stream: &Stream, at: At, now: WorldTime, out: &mut Evalua
         Axis::Arrival => {
             (slots.len() - 1).saturating_sub(settings.latest_offset_frames as usize) + 1
         }
-        Axis::Key => stream.buffer.keys().partition_point(|k| *k <= time),
+        Axis::Key | Axis::Source => stream.buffer.keys().partition_point(|k| *k <= time),
         Axis::Timecode => slots.partition_point(|s| s.timecode_nanos.is_some_and(|t| t <= time)),
     };
     answer.tracking = slots[split.saturating_sub(1)].meta.tracking;
@@ -254,10 +256,14 @@ fn hold(stream: &Stream, policy: &StallPolicy, age: i64, data: &mut FrameData) {
 /// Just after a stall, fades from the pose the stall ended with to live.
 fn recover(stream: &Stream, policy: &StallPolicy, axis: Axis, time: i64, out: &mut Evaluated) {
     let span = nanos(policy.recover_secs);
-    for stall in &stream.stalls {
+    // The newest first: an older fade that still runs lies over it.
+    for stall in stream.stalls.iter().rev() {
         let (until, age) = match axis {
             Axis::Key => (Some(stall.until_key), stall.age),
+            Axis::Source => (Some(stall.gap_key), stall.gap_age),
             Axis::Timecode => (stall.until_timecode, stall.age),
+            // A reader some frames back plays them on after a silence; nothing jumps.
+            Axis::Arrival if stream.settings.latest_offset_frames > 0 => continue,
             Axis::Arrival => (Some(stall.until_arrival), stall.age_arrival),
         };
         let since = until.map_or(i64::MAX, |u| time.saturating_sub(u));

@@ -42,6 +42,9 @@ pub(super) struct Stall {
     pub(super) age: i64,
     /// Nanoseconds for which a reader of the newest frame held.
     pub(super) age_arrival: i64,
+    /// The frame that ended a gap between frames too long to bridge, and the gap's length; −1 without one.
+    pub(super) gap_key: i64,
+    pub(super) gap_age: i64,
 }
 
 #[derive(Debug)]
@@ -63,6 +66,8 @@ pub(super) struct Stream {
     interval: Interval,
     jitter: Jitter,
     clock: RunningMinOffset,
+    /// The clock estimate as readers know it: follows slow changes; what runs ahead of it was a jump.
+    known_offset: Option<i64>,
     timeline: Timeline,
     next_number: u64,
     /// Key up to which gaps are counted: frames before it come no more.
@@ -138,6 +143,7 @@ impl Stream {
             interval: Interval::default(),
             jitter: Jitter::default(),
             clock: RunningMinOffset::default(),
+            known_offset: None,
             timeline: Timeline::default(),
             next_number: 0,
             settled: None,
@@ -159,6 +165,7 @@ impl Stream {
         self.floor_key = i64::MIN;
         self.timeline.reset();
         self.clock.reset();
+        self.known_offset = None;
         self.interval = Interval::default();
         self.max_sequence = None;
         self.settled = None;
@@ -281,7 +288,6 @@ impl Stream {
         self.rate.count(arrival);
         self.count_sequence(meta.sequence);
         let source = SourceTime::from_nanos(key);
-        let old_offset = self.clock.offset_nanos();
         self.clock.observe(source, meta.arrival);
         if let Some(world) = self.clock.world_of(source) {
             self.latency.record(meta.arrival - world);
@@ -290,7 +296,7 @@ impl Stream {
             && data.is_some()
             && inserted == Inserted::Newest
         {
-            self.note_stall(before_key, before_arrival, old_offset);
+            self.note_stall(before_key, before_arrival);
         }
         PushOutcome::Taken {
             reordered: inserted == Inserted::InOrder,
@@ -404,6 +410,7 @@ impl Stream {
         self.floor_key = self.floor_key.saturating_add(by);
         self.settled = self.settled.map(|k| k.saturating_add(by));
         self.clock.restart(offset_nanos);
+        self.known_offset = Some(offset_nanos);
         self.interval = Interval::default();
         self.max_sequence = None;
         self.newest_timecode_nanos = None;
@@ -413,7 +420,7 @@ impl Stream {
     ///
     /// A reader of world time stood at `read_then` just before this frame and stands at `read_now` after it.
     /// It held if the frames before ended earlier than that, or if the clock estimate moved under it.
-    fn note_stall(&mut self, before_key: i64, before_arrival: WorldTime, old_offset: Option<i64>) {
+    fn note_stall(&mut self, before_key: i64, before_arrival: WorldTime) {
         let bridge = nanos(self.settings.stall.bridge_secs);
         let behind = nanos(self.settings.world_offset_secs);
         let Some(newest) = self.buffer.newest() else {
@@ -423,15 +430,22 @@ impl Stream {
         let until_timecode = newest.timecode_nanos;
         let new_offset = self.clock.offset_nanos().unwrap_or(0);
         let read_at = |offset: i64| arrival.saturating_sub(offset).saturating_sub(behind);
-        let (read_then, read_now) = (
-            read_at(old_offset.unwrap_or(new_offset)),
-            read_at(new_offset),
-        );
+        let known = self.known_offset.unwrap_or(new_offset);
+        let (read_then, read_now) = (read_at(known), read_at(new_offset));
         let moved = (read_now - read_then).saturating_abs() > VISIBLE_NANOS;
         let gap = key.saturating_sub(before_key) > bridge;
         let silence = arrival - before_arrival.as_nanos();
+        // Slow changes are no jumps: they are taken over as fast as the estimator may slew.
+        let slack = 1_000_000 + silence.max(0) / 100;
+        self.known_offset = Some(if moved {
+            new_offset
+        } else {
+            known + (new_offset - known).clamp(-slack, slack)
+        });
+        // Two usual distances are no hold, at whatever rate the source sends.
+        let usual_hold = VISIBLE_NANOS.max(self.interval.nanos().unwrap_or(0).saturating_mul(2));
         // While frames flow, however late, the reader follows them; it holds when none comes.
-        let held = read_then.saturating_sub(before_key).min(silence) > VISIBLE_NANOS;
+        let held = read_then.saturating_sub(before_key).min(silence) > usual_hold;
         let silent = silence > bridge;
         if !(moved || gap || held || silent) {
             return;
@@ -480,6 +494,12 @@ impl Stream {
         };
         stall.age = if gap || held || moved { age.max(0) } else { -1 };
         stall.age_arrival = if silent { silence } else { -1 };
+        stall.gap_key = key;
+        stall.gap_age = if gap {
+            key.saturating_sub(before_key)
+        } else {
+            -1
+        };
         self.stalls.push_back(stall);
     }
 

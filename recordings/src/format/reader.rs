@@ -130,6 +130,8 @@ pub struct Reader {
     /// The index has begun: records of other kinds are expected.
     data_ended: bool,
     done: bool,
+    /// Bytes that searches for chunk headers may still read: hostile files must not cost more than their length a few times.
+    search_budget: u64,
 }
 
 impl Reader {
@@ -172,6 +174,7 @@ impl Reader {
             with_raw: false,
             data_ended: false,
             done: false,
+            search_budget: 4 * len + (16 << 20),
         };
         reader.read_summary()?;
         Ok(reader)
@@ -308,8 +311,10 @@ impl Reader {
                 return Ok(Some((opcode, length)));
             }
             let from = self.at - FRAMING_BYTES as u64 + 1;
-            // Without a next chunk it is a torn tail, as a crash leaves it: not damage, simply the end.
             let Some(at) = self.find_chunk(from)? else {
+                // A last record that claims more than there is was torn off by a crash; anything else is damage.
+                let torn = known && length <= MAX_RECORD_BYTES;
+                self.stats.damaged += u64::from(!torn);
                 self.done = true;
                 return Ok(None);
             };
@@ -320,20 +325,23 @@ impl Reader {
 
     /// Offset of the next thing that looks like one of our chunk headers.
     fn find_chunk(&mut self, from: u64) -> Result<Option<u64>, TakeError> {
-        const BLOCK: usize = 1 << 20;
+        const LARGEST_BLOCK: usize = 1 << 20;
         const OVERLAP: usize = FRAMING_BYTES + CHUNK_HEADER_BYTES as usize;
         let fail = TakeError::io("read the take", &self.path);
         let here = self.at;
         let mut block = Vec::new();
         let mut start = from;
         let mut found = None;
+        // Mostly the next header is near; a wide gap is crossed in wider strides.
+        let mut size = 4096;
+        let budget = &mut self.search_budget;
         let mut search = || -> std::io::Result<()> {
-            while start < self.len && found.is_none() {
+            while start < self.len && found.is_none() && *budget > 0 {
                 self.file.seek(SeekFrom::Start(start))?;
                 block.clear();
-                (&mut self.file)
-                    .take(BLOCK as u64)
-                    .read_to_end(&mut block)?;
+                (&mut self.file).take(size as u64).read_to_end(&mut block)?;
+                *budget = budget.saturating_sub(block.len() as u64);
+                size = (size * 2).min(LARGEST_BLOCK);
                 found = block
                     .windows(OVERLAP)
                     .position(|w| looks_like_chunk(w, self.len - start))

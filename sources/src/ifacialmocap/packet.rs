@@ -373,7 +373,7 @@ mod tests {
             Err(Reject::Syntax { .. })
         ));
         assert!(matches!(
-            Text::parse(&[b'|'; MAX_TEXT + 1]),
+            Text::parse(&vec![b'|'; MAX_TEXT + 1]),
             Err(Reject::WrongLength { .. })
         ));
     }

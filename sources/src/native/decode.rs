@@ -109,6 +109,8 @@ struct Stream {
 }
 
 struct Subject {
+    /// What it is called when nobody else has the name.
+    base: SubjectKey,
     key: SubjectKey,
     generation: u32,
     data: StaticData,
@@ -120,6 +122,8 @@ pub struct NativeDecoder {
     streams: HashMap<(IpAddr, u64, u32), Stream>,
     /// Which session plays a subject, and when it was last heard.
     owners: HashMap<SubjectKey, (u64, WorldTime)>,
+    /// Bytes that assemblies hold, counted as they grow.
+    held: usize,
     meta: FrameMeta,
     frame: FrameData,
     scratch: Vec<u8>,
@@ -140,6 +144,7 @@ impl NativeDecoder {
         self.streams.retain(|_, s| now - s.last < IDLE_NANOS);
         self.owners
             .retain(|_, (_, heard)| now - *heard < IDLE_NANOS);
+        self.count_held();
         let of_address = self.streams.keys().filter(|k| k.0 == ip).count();
         if self.streams.len() < MAX_STREAMS && of_address < MAX_STREAMS_PER_ADDRESS {
             Ok(())
@@ -150,13 +155,7 @@ impl NativeDecoder {
 
     /// Bytes that assemblies may newly hold. When little is left, streams silent for a second give theirs up.
     fn room(&mut self, now: WorldTime) -> usize {
-        let held = |streams: &HashMap<_, Stream>| -> usize {
-            streams
-                .values()
-                .map(|s: &Stream| s.statics.held() + s.frames.held())
-                .sum()
-        };
-        let room = MAX_PENDING_BYTES.saturating_sub(held(&self.streams));
+        let room = MAX_PENDING_BYTES.saturating_sub(self.held);
         if room > MAX_PENDING_BYTES / 8 {
             return room;
         }
@@ -167,7 +166,16 @@ impl NativeDecoder {
                 stream.statics = Assembly::default();
             }
         });
-        MAX_PENDING_BYTES.saturating_sub(held(&self.streams))
+        self.count_held();
+        MAX_PENDING_BYTES.saturating_sub(self.held)
+    }
+
+    fn count_held(&mut self) {
+        self.held = self
+            .streams
+            .values()
+            .map(|s| s.statics.held() + s.frames.held())
+            .sum();
     }
 
     fn take_static(
@@ -193,15 +201,27 @@ impl NativeDecoder {
             frames: Assembly::default(),
         });
         stream.last = now;
-        if stream.statics.take(e, room)? {
+        let before = stream.statics.held();
+        let whole = stream.statics.take(e, room)?;
+        self.held += stream.statics.held().saturating_sub(before);
+        if whole {
             let message = stream.statics.message(&mut self.scratch);
             let subject = read_static(id.0, id.1, message, &mut self.owners, now)?;
             stream.announced = now;
             sink.static_data(&subject.key, &subject.data, now);
             stream.subject = Some(subject);
-        } else if let Some(subject) = &stream.subject
+        } else if let Some(subject) = &mut stream.subject
             && now - stream.announced >= OWNED_NANOS
         {
+            let free =
+                |(owner, heard): &(u64, WorldTime)| *owner == id.1 || now - *heard > OWNED_NANOS;
+            if subject.key != subject.base && self.owners.get(&subject.base).is_none_or(free) {
+                // Who had the name is gone: a sender begun anew gets it back.
+                self.owners.remove(&subject.key);
+                sink.removed(&subject.key, now);
+                subject.key = subject.base.clone();
+                self.owners.insert(subject.key.clone(), (id.1, now));
+            }
             // A repetition of what is known: for whoever forgot the subject meanwhile.
             stream.announced = now;
             sink.static_data(&subject.key, &subject.data, now);
@@ -223,12 +243,16 @@ impl NativeDecoder {
         let message = if e.count == 1 {
             // Most frames are one datagram and need no assembly.
             e.piece
-        } else if stream.frames.take(e, room)? {
-            stream.frames.message(&mut self.scratch)
         } else {
-            return Ok(());
+            let before = stream.frames.held();
+            let whole = stream.frames.take(e, room)?;
+            self.held += stream.frames.held().saturating_sub(before);
+            if !whole {
+                return Ok(());
+            }
+            stream.frames.message(&mut self.scratch)
         };
-        let subject = stream.subject.as_ref().ok_or(no_static)?;
+        let subject = stream.subject.as_mut().ok_or(no_static)?;
         let ((generation, sequence), record) = read::<(u32, u64)>(message)?;
         if generation != subject.generation {
             // Its names are not known yet, or no longer.
@@ -238,10 +262,17 @@ impl NativeDecoder {
         self.meta.arrival = now;
         // The counter of this wire, whatever counter the frame carried before: it tells what this wire lost.
         self.meta.sequence = Some(sequence);
-        if let Some((session, heard)) = self.owners.get_mut(&subject.key)
-            && *session == id.1
-        {
-            *heard = now;
+        let owner = self
+            .owners
+            .entry(subject.key.clone())
+            .or_insert((id.1, now));
+        if owner.0 == id.1 || now - owner.1 > OWNED_NANOS {
+            *owner = (id.1, now);
+        } else {
+            // While this sender paused, another took the name: it keeps it, and this one is a source of its own.
+            subject.key = own_key(&subject.base, id.1).ok_or(no_static)?;
+            self.owners.insert(subject.key.clone(), (id.1, now));
+            sink.static_data(&subject.key, &subject.data, now);
         }
         sink.frame(&subject.key, &self.meta, has_data.then_some(&self.frame));
         Ok(())
@@ -250,6 +281,13 @@ impl NativeDecoder {
 
 fn read<'a, T: serde::Deserialize<'a>>(bytes: &'a [u8]) -> Result<(T, &'a [u8]), Reject> {
     postcard::take_from_bytes(bytes).map_err(|_cause| Reject::Record(wire::WireError::Malformed))
+}
+
+/// The key of a sender whose name another one has.
+fn own_key(base: &SubjectKey, session: u64) -> Option<SubjectKey> {
+    let text = format!("{}#{session:016x}", base.source);
+    let source = SourceId::from_wire(text.as_bytes())?;
+    Some(SubjectKey::new(source, base.name.clone()))
 }
 
 fn read_static(
@@ -265,15 +303,16 @@ fn read_static(
     let name = SubjectName::new(name).map_err(|_cause| malformed)?;
     let source = |text: String| SourceId::from_wire(text.as_bytes()).ok_or(malformed);
     // The session is not part of the identity: a sender that restarts is the same source.
-    let mut key = SubjectKey::new(source(format!("native/{ip}/{label}"))?, name);
-    match owners.get(&key) {
+    let base = SubjectKey::new(source(format!("native/{ip}/{label}"))?, name);
+    let key = match owners.get(&base) {
         Some((owner, heard)) if *owner != session && now - *heard < OWNED_NANOS => {
-            key.source = source(format!("native/{ip}/{label}#{session:016x}"))?;
+            own_key(&base, session).ok_or(malformed)?
         }
-        _ => {}
-    }
+        _ => base.clone(),
+    };
     owners.insert(key.clone(), (session, now));
     Ok(Subject {
+        base,
         key,
         generation,
         data,
@@ -297,8 +336,11 @@ impl Decoder for NativeDecoder {
                 if let Some(stream) = self.streams.remove(&id)
                     && let Some(subject) = stream.subject
                 {
-                    self.owners.remove(&subject.key);
-                    sink.removed(&subject.key, now);
+                    let owned = |(session, _): &(u64, WorldTime)| *session == id.1;
+                    if self.owners.get(&subject.key).is_some_and(owned) {
+                        self.owners.remove(&subject.key);
+                        sink.removed(&subject.key, now);
+                    }
                 }
                 Ok(())
             }

@@ -234,6 +234,10 @@ impl<'a> Chunks<'a> {
     }
 }
 
+#[expect(
+    clippy::copy_iterator,
+    reason = "a packet is a view that is read several times; each reading walks its own copy"
+)]
 impl<'a> Iterator for Chunks<'a> {
     type Item = Result<Chunk<'a>, Reject>;
 

@@ -33,7 +33,7 @@ In the Live Link Face app: Settings, Live Link, add this machine's address and p
 
 /// The performance-capture hub: receives, records and exports faces and bodies.
 #[derive(Parser)]
-#[command(name = "ghostlight", version, about, after_help = AFTER_HELP, propagate_version = true)]
+#[command(name = "ghostlight", version, after_help = AFTER_HELP, propagate_version = true)]
 pub struct Cli {
     #[command(subcommand)]
     command: Command,
