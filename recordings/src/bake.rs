@@ -286,6 +286,36 @@ mod tests {
     }
 
     #[test]
+    fn an_even_bake_at_the_own_rate_is_the_own_bake_even_around_a_gap() {
+        // Ten frames lost: longer than a live reader's offset, short enough to be bridged.
+        let take = ramp((0..120).filter(|i| !(50..60).contains(i)));
+        let own = bake(&key(), &take, None, SourceSettings::default()).unwrap();
+        let even = bake(
+            &key(),
+            &take,
+            Some(FrameRate::FPS_60),
+            SourceSettings::default(),
+        )
+        .unwrap();
+        assert_eq!(own.rows.len(), even.rows.len());
+        for (a, b) in own.rows.iter().zip(&even.rows) {
+            let difference = (a.data.properties[0] - b.data.properties[0]).abs();
+            assert!(difference < 1e-3, "{} ns: {difference}", a.nanos);
+        }
+    }
+
+    #[test]
+    fn absurdly_close_frames_do_not_invent_millions_of_others() {
+        let mut take = ramp(0..100);
+        for (i, frame) in take.frames.iter_mut().enumerate() {
+            frame.nanos = i as i64 * 170;
+        }
+        take.frames[99].nanos = 2_000_000_000;
+        let rows = bake(&key(), &take, None, SourceSettings::default()).unwrap();
+        assert!(rows.rows.len() < 2200, "{}", rows.rows.len());
+    }
+
+    #[test]
     fn an_even_bake_follows_the_signal_and_keeps_the_time_of_day() {
         let rows = bake(
             &key(),

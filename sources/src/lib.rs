@@ -11,16 +11,20 @@ pub mod ifacialmocap;
 pub mod livelinkface;
 pub mod mocopi;
 pub mod native;
+pub mod natnet;
 pub mod net;
 pub mod openseeface;
 mod pose;
 pub mod psn;
+mod rate_text;
 mod reader;
+pub mod rokoko;
 pub mod stats;
 mod streams;
 pub mod synthetic;
 pub mod vmc;
 pub mod vtubestudio;
+pub mod xsens;
 
 use std::{fmt, net::SocketAddr, str::FromStr};
 
@@ -105,6 +109,12 @@ protocols! {
     Vmc = "vmc", vmc::PORT;
     /// Sony mocopi.
     Mocopi = "mocopi", mocopi::PORT;
+    /// Rokoko Studio custom stream.
+    Rokoko = "rokoko", rokoko::PORT;
+    /// Xsens MVN network streamer.
+    Xsens = "xsens", xsens::PORT;
+    /// OptiTrack NatNet.
+    NatNet = "natnet", natnet::PORT;
     /// FreeD D1 cameras.
     FreeD = "freed", freed::PORT;
     /// PosiStageNet trackers.
@@ -119,6 +129,7 @@ impl Protocol {
     pub fn default_group(self) -> Option<std::net::Ipv4Addr> {
         match self {
             Self::Psn => Some(psn::GROUP),
+            Self::NatNet => Some(natnet::MULTICAST),
             _ => None,
         }
     }

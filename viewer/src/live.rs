@@ -35,15 +35,18 @@ use sources::{
     livelinkface::LiveLinkFaceDecoder,
     mocopi::MocopiDecoder,
     native::NativeDecoder,
+    natnet::NatNetDecoder,
     net::{
         listen::{Receiver, listen},
         socket::{self, BoundSocket},
     },
     openseeface::OpenSeeFaceDecoder,
     psn::PsnDecoder,
+    rokoko::RokokoDecoder,
     stats::ListenStats,
     vmc::VmcDecoder,
     vtubestudio::VTubeStudioDecoder,
+    xsens::XsensDecoder,
 };
 use tokio::runtime::Runtime;
 
@@ -214,6 +217,9 @@ fn decoder(source: &SourceTable, bound: SocketAddr) -> Box<dyn Decoder> {
         Protocol::OpenSeeFace => Box::new(OpenSeeFaceDecoder::new(source.openseeface.clone())),
         Protocol::Vmc => Box::new(VmcDecoder::new(source.vmc.clone())),
         Protocol::Mocopi => Box::new(MocopiDecoder::new(source.mocopi.clone())),
+        Protocol::Rokoko => Box::new(RokokoDecoder::new(source.rokoko.clone())),
+        Protocol::Xsens => Box::new(XsensDecoder::new(source.xsens.clone())),
+        Protocol::NatNet => Box::new(NatNetDecoder::new(source.natnet.clone())),
         Protocol::FreeD => Box::new(FreedDecoder::new(source.freed)),
         Protocol::Psn => Box::new(PsnDecoder::new(source.psn)),
     }

@@ -28,8 +28,8 @@ use anyhow::{Context as _, bail};
 use hub::{FrameRate, client::SourceSettings};
 use serde::Deserialize;
 use sources::{
-    Protocol, freed, ifacialmocap, livelinkface, mocopi, net::socket::Multicast, openseeface, psn,
-    vmc, vtubestudio,
+    Protocol, freed, ifacialmocap, livelinkface, mocopi, natnet, net::socket::Multicast,
+    openseeface, psn, rokoko, vmc, vtubestudio, xsens,
 };
 
 /// A stage as read.
@@ -99,6 +99,15 @@ pub struct SourceTable {
     pub mocopi: mocopi::Options,
     /// Options of that protocol.
     #[serde(default)]
+    pub rokoko: rokoko::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub xsens: xsens::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub natnet: natnet::Options,
+    /// Options of that protocol.
+    #[serde(default)]
     pub freed: freed::Options,
     /// Options of that protocol.
     #[serde(default)]
@@ -164,6 +173,9 @@ impl SourceTable {
             openseeface: openseeface::Options::default(),
             vmc: vmc::Options::default(),
             mocopi: mocopi::Options::default(),
+            rokoko: rokoko::Options::default(),
+            xsens: xsens::Options::default(),
+            natnet: natnet::Options::default(),
             freed: freed::Options::default(),
             psn: psn::Options::default(),
             multicast: None,

@@ -339,4 +339,21 @@ mod tests {
             ]
         );
     }
+
+    #[test]
+    fn a_phone_that_reopens_its_socket_at_once_has_its_name_back_within_a_second() {
+        let mut seen = Seen::default();
+        let mut d = LiveLinkFaceDecoder::new(Options::default());
+        for i in 0..180 {
+            let port = if i < 60 { 50000 } else { 50001 };
+            let from = SocketAddr::from(([192, 168, 1, 7], port));
+            d.handle_datagram(at(i), from, &packet(i as i32, &[]), &mut seen)
+                .unwrap();
+        }
+        let source = |i: usize| seen.frames[i].0.source.as_str();
+        assert_eq!(source(59), "livelinkface/192.168.1.7/DEVICE");
+        assert_eq!(source(60), "livelinkface/192.168.1.7:50001/DEVICE");
+        assert_eq!(source(125), "livelinkface/192.168.1.7/DEVICE");
+        assert_eq!(source(179), "livelinkface/192.168.1.7/DEVICE");
+    }
 }

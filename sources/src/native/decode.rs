@@ -531,6 +531,56 @@ mod tests {
     }
 
     #[test]
+    fn two_senders_of_one_name_never_write_one_subject() {
+        struct Frames(Vec<(u64, String)>);
+        impl Sink for Frames {
+            fn static_data(&mut self, _: &SubjectKey, _: &StaticData, _: WorldTime) {}
+            fn frame(&mut self, key: &SubjectKey, meta: &FrameMeta, _: Option<&FrameData>) {
+                let who = meta.extra[0].1.parse().unwrap();
+                self.0.push((who, key.source.to_string()));
+            }
+            fn removed(&mut self, _: &SubjectKey, _: WorldTime) {}
+        }
+        let name = SubjectName::new("x").unwrap();
+        let (statics, frame) = big_skeleton(2);
+        let mut senders = [NativeSender::new(1, "stage"), NativeSender::new(2, "stage")];
+        let mut decoder = NativeDecoder::new();
+        let mut frames = Frames(Vec::new());
+        let from = "10.0.0.2:5".parse().unwrap();
+        // The first pauses from 1 s to 4 s; the second comes at 2.5 s.
+        for i in 0..360 {
+            let now = WorldTime::from_nanos(i * 16_666_667);
+            for (who, sender) in senders.iter_mut().enumerate() {
+                let begins = [0, 150][who];
+                if i < begins || (who == 0 && (60..240).contains(&i)) {
+                    continue;
+                }
+                let meta = FrameMeta {
+                    extra: vec![("who".into(), who.to_string())],
+                    ..FrameMeta::default()
+                };
+                let mut out = Vec::new();
+                if i == begins {
+                    sender.static_data(&name, &statics, now, |d| out.push(d.to_vec()));
+                }
+                sender.frame(&name, &meta, Some(&frame), now, |d| out.push(d.to_vec()));
+                for d in out {
+                    decoder.handle_datagram(now, from, &d, &mut frames).unwrap();
+                }
+            }
+        }
+        let late: Vec<_> = frames.0.iter().rev().take(100).collect();
+        for who in [0, 1] {
+            let mut sources: Vec<_> = late.iter().filter(|f| f.0 == who).map(|f| &f.1).collect();
+            sources.sort();
+            sources.dedup();
+            assert_eq!(sources.len(), 1, "{who}: {sources:?}");
+            let others = late.iter().filter(|f| f.0 != who);
+            assert!(others.clone().count() > 0 && others.clone().all(|f| f.1 != *sources[0]));
+        }
+    }
+
+    #[test]
     fn a_frame_before_its_static_data_is_refused() {
         let (_, _, sent) = datagrams(2);
         let (seen, rejects) = feed(&sent[1..]);

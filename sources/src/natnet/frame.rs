@@ -153,7 +153,11 @@ impl Frame {
                 r.take(8)?;
             }
         }
-        let flags = if r.left() >= 6 { r.u16_le()? } else { 0 };
+        let flags = if is_3 || r.left() >= 6 {
+            r.u16_le()?
+        } else {
+            0
+        };
         self.models_changed = flags & MODELS_CHANGED != 0;
         self.bitstream_changed = flags & BITSTREAM_CHANGED != 0;
         let end = i32_le(r)?;

@@ -131,9 +131,9 @@ fn pose(sample: u32, time_millis: u32, payload: &[u8]) -> Vec<u8> {
     .bytes()
 }
 
-fn other(kind: &[u8; 2], time_millis: u32, payload: &[u8]) -> Vec<u8> {
+fn other(kind: [u8; 2], time_millis: u32, payload: &[u8]) -> Vec<u8> {
     Datagram {
-        kind,
+        kind: &kind,
         sample: 0,
         counter: 0x80,
         items: 1,
@@ -289,7 +289,7 @@ fn unity_poses_are_local_in_another_order_and_give_way_to_quaternions() {
         };
         payload.extend(item(id, position, rotation));
     }
-    let mut unity = other(b"05", 0, &payload);
+    let mut unity = other(*b"05", 0, &payload);
     unity[11] = 23;
     let (seen, rejects) = decode(Options::default(), &[unity.clone()]);
     assert_eq!(rejects, []);
@@ -316,9 +316,9 @@ fn the_scale_message_gives_the_rest_pose() {
     let first = pose(1, 0, &body(1.0));
     let datagrams = [
         first.clone(),
-        other(b"13", 0, &payload),
-        other(b"13", 0, &points_only),
-        other(b"13", 0, &payload),
+        other(*b"13", 0, &payload),
+        other(*b"13", 0, &points_only),
+        other(*b"13", 0, &payload),
         first.clone(),
         first,
     ];
@@ -334,7 +334,7 @@ fn the_scale_message_gives_the_rest_pose() {
 #[test]
 fn the_name_comes_from_mvn_unless_the_operator_gives_one() {
     let first = pose(1, 0, &body(1.0));
-    let meta = other(b"12", 0, b"color:ff0000\nxmid:00130\nname: Zo\xc3\xab \n");
+    let meta = other(*b"12", 0, b"color:ff0000\nxmid:00130\nname: Zo\xc3\xab \n");
     let datagrams = [first.clone(), meta.clone(), meta, first];
     let (seen, rejects) = decode(Options::default(), &datagrams);
     assert_eq!(rejects, []);
@@ -354,7 +354,7 @@ fn the_time_of_day_becomes_timecode_at_the_rate_told() {
     // With the length of real streams and without, as specified.
     for text in [&b"\x00\x00\x00\x0c23:59:59.500"[..], b"23:59:59.500"] {
         let datagrams = [
-            other(b"25", 1000, text),
+            other(*b"25", 1000, text),
             pose(1, 1020, &body(1.0)),
             pose(2, 1540, &body(1.0)),
         ];
@@ -371,7 +371,7 @@ fn the_time_of_day_becomes_timecode_at_the_rate_told() {
             .collect();
         assert_eq!(labels, ["23:59:59:13", "00:00:00:01"]);
     }
-    let (_, rejects) = decode(Options::default(), &[other(b"25", 0, b"25:00:00.000")]);
+    let (_, rejects) = decode(Options::default(), &[other(*b"25", 0, b"25:00:00.000")]);
     assert!(matches!(rejects[..], [Reject::Syntax { .. }]));
 }
 
@@ -407,7 +407,7 @@ fn a_bad_pose_is_held_and_what_does_not_fit_is_refused() {
     check(b"MXTQ02", "bad_magic");
     check(&whole[..20], "short");
     check(&whole[..whole.len() - 1], "wrong_length");
-    check(&other(b"01", 0, &[0; 28]), "bad_version");
+    check(&other(*b"01", 0, &[0; 28]), "bad_version");
     check(&pose(1, 0, &item(0, [0.0; 3], UNTURNED)), "out_of_range");
     let mut many = whole.clone();
     many[11] = 128;
