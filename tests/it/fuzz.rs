@@ -1,9 +1,11 @@
 //! Random and mutated datagrams through every decoder: no panic, no allocation beyond a stated bound.
 //!
-//! `GHOSTLIGHT_FUZZ` sets the number per decoder (default 200,000; the slow checks use 10,000,000 in all).
+//! `GHOSTLIGHT_FUZZ` sets the number for the phone and for our own wire (default 200,000; the slow checks use
+//! 10,000,000 each); the other protocols get a tenth of it each.
 
 use std::net::SocketAddr;
 
+use crate::corpus;
 use hub::{
     FrameData, FrameMeta, FrameRate, QualifiedFrameTime, SubjectName, WorldTime, client::Client,
     wire,
@@ -11,16 +13,18 @@ use hub::{
 use rand::{Rng as _, RngExt as _, SeedableRng as _};
 use rand_chacha::ChaCha8Rng;
 use sources::{
-    Decoder,
+    Decoder, freed, ifacialmocap,
     livelinkface::{LiveLinkFaceDecoder, Options},
+    mocopi,
     native::{NativeDecoder, NativeSender},
+    natnet, openseeface, psn, rokoko, vmc, vtubestudio, xsens,
 };
 use tests::{
     counting::count,
     rig::{ToClient, datagram},
 };
 
-/// Largest single allocation a datagram of at most 1,500 bytes may cause: a decoder's table of a few
+/// Largest single allocation a datagram of at most 4,096 bytes may cause: a decoder's table of a few
 /// thousand streams growing once more. Nothing a length field claims may exceed it.
 const MAX_ALLOCATION: usize = 2 << 20;
 
@@ -61,18 +65,18 @@ fn mutate(rng: &mut ChaCha8Rng, corpus: &[Vec<u8>], out: &mut Vec<u8>) {
             _ => {
                 let tail = out[at..].to_vec();
                 out.extend_from_slice(&tail);
-                out.truncate(1500);
+                out.truncate(4096);
             }
         }
     }
 }
 
-fn fuzz(decoder: &mut dyn Decoder, corpus: &[Vec<u8>], seed: u64) -> (u64, u64) {
+fn fuzz(decoder: &mut dyn Decoder, corpus: &[Vec<u8>], seed: u64, rounds: u64) -> (u64, u64) {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     let mut client = Client::default();
     let mut bytes = Vec::with_capacity(2048);
     let (mut taken, mut refused) = (0, 0);
-    for i in 0..rounds() {
+    for i in 0..rounds {
         mutate(&mut rng, corpus, &mut bytes);
         let from = SocketAddr::from(([10, 0, 0, (i % 3) as u8], 5000));
         let now = WorldTime::from_nanos(i as i64 * 5_000_000);
@@ -127,6 +131,7 @@ fn live_link_face_takes_any_bytes() {
         &mut LiveLinkFaceDecoder::new(Options::default()),
         &corpus,
         1,
+        rounds(),
     );
     println!("live link face: {taken} taken, {refused} refused");
     assert!(taken > 0 && refused > 0);
@@ -159,9 +164,48 @@ fn our_own_wire_takes_any_bytes() {
         };
         sender.frame(&name, &meta, Some(&frame), now, |d| corpus.push(d.to_vec()));
     }
-    let (taken, refused) = fuzz(&mut NativeDecoder::new(), &corpus, 2);
+    let (taken, refused) = fuzz(&mut NativeDecoder::new(), &corpus, 2, rounds());
     println!("native: {taken} taken, {refused} refused");
     assert!(taken > 0 && refused > 0);
+}
+
+/// Mutations of good datagrams: some must still be taken, most are not.
+fn others(name: &str, decoder: &mut dyn Decoder, corpus: &[Vec<u8>], seed: u64) {
+    let (taken, refused) = fuzz(decoder, corpus, seed, rounds() / 10);
+    println!("{name}: {taken} taken, {refused} refused");
+    assert!(taken > 0 && refused > 0, "{name}");
+}
+
+#[test]
+fn face_trackers_take_any_bytes() {
+    let mut d = ifacialmocap::IFacialMocapDecoder::new(ifacialmocap::Options::default());
+    others("ifacialmocap", &mut d, &corpus::ifacialmocap(), 11);
+    let mut d = vtubestudio::VTubeStudioDecoder::new(vtubestudio::Options::default());
+    others("vtubestudio", &mut d, &corpus::vtubestudio(), 12);
+    let mut d = openseeface::OpenSeeFaceDecoder::new(openseeface::Options::default());
+    others("openseeface", &mut d, &corpus::openseeface(), 13);
+}
+
+#[test]
+fn body_suits_take_any_bytes() {
+    let mut d = vmc::VmcDecoder::new(vmc::Options::default());
+    others("vmc", &mut d, &corpus::vmc(), 14);
+    let mut d = mocopi::MocopiDecoder::new(mocopi::Options::default());
+    others("mocopi", &mut d, &corpus::mocopi(), 15);
+    let mut d = rokoko::RokokoDecoder::new(rokoko::Options::default());
+    others("rokoko", &mut d, &corpus::rokoko(), 16);
+    let mut d = xsens::XsensDecoder::new(xsens::Options::default());
+    others("xsens", &mut d, &corpus::xsens(), 17);
+}
+
+#[test]
+fn cameras_and_trackers_take_any_bytes() {
+    let mut d = natnet::NatNetDecoder::new(natnet::Options::default());
+    others("natnet", &mut d, &corpus::natnet(), 18);
+    let mut d = freed::FreedDecoder::new(freed::Options::default());
+    others("freed", &mut d, &corpus::freed(), 19);
+    let mut d = psn::PsnDecoder::new(psn::Options::default());
+    others("psn", &mut d, &corpus::psn(), 20);
 }
 
 #[test]

@@ -6,6 +6,7 @@
     reason = "a test that cannot go on should say so and stop"
 )]
 
+mod corpus;
 mod faults;
 mod fuzz;
 mod hot_paths;

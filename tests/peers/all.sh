@@ -39,6 +39,7 @@ check() {
 
 rm -f "$out"/takes-python/take.* "$out"/takes-app/*/take.*
 check livelinkface_peer.py --out "$out/takes-python"
+check vmc_peer.py
 [[ -z $samples ]] || check samples.sh "$samples" --out "$out/takes-app"
 shopt -s nullglob
 for glb in "$out"/takes-python/take.glb "$out"/takes-app/*/take.glb; do
