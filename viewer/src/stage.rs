@@ -6,7 +6,7 @@
 //! timecode_rate = "30"             # of the hub's own time of day, default 60
 //!
 //! [[source]]
-//! kind = "livelinkface"            # or "native"
+//! kind = "livelinkface"            # or native, vmc, mocopi, …: `--help` of --source names them
 //! listen = "0.0.0.0:11111"         # port 0 picks a free one
 //! [source.settings]                # buffering, all optional
 //! world_offset_secs = 0.05

@@ -26,6 +26,18 @@ pub enum BindError {
         /// A port that is free now.
         free: u16,
     },
+    /// The group cannot be joined.
+    #[error(
+        "cannot join the multicast group {group} on adapter {interface} ({cause}); set `interface` to an address of this machine"
+    )]
+    Group {
+        /// The group.
+        group: Ipv4Addr,
+        /// The adapter's address; 0.0.0.0 left it to the system.
+        interface: Ipv4Addr,
+        /// What the system says.
+        cause: io::Error,
+    },
     /// Anything else.
     #[error("cannot listen on {addr}: {cause}")]
     Io {
@@ -69,7 +81,7 @@ pub fn bind(addr: SocketAddr) -> Result<BoundSocket, BindError> {
 /// # Errors
 /// As [`bind`]; also when the group cannot be joined.
 pub fn bind_with(addr: SocketAddr, multicast: Option<Multicast>) -> Result<BoundSocket, BindError> {
-    try_bind(addr, multicast).map_err(|cause| {
+    let bound = try_bind(addr, multicast.is_some()).map_err(|cause| {
         if cause.kind() == io::ErrorKind::AddrInUse
             && let Some(free) = free_port(addr)
         {
@@ -80,20 +92,28 @@ pub fn bind_with(addr: SocketAddr, multicast: Option<Multicast>) -> Result<Bound
             };
         }
         BindError::Io { addr, cause }
-    })
+    })?;
+    if let Some(Multicast { group, interface }) = multicast {
+        bound
+            .socket
+            .join_multicast_v4(&group, &interface)
+            .map_err(|cause| BindError::Group {
+                group,
+                interface,
+                cause,
+            })?;
+    }
+    Ok(bound)
 }
 
-fn try_bind(addr: SocketAddr, multicast: Option<Multicast>) -> io::Result<BoundSocket> {
+fn try_bind(addr: SocketAddr, shared: bool) -> io::Result<BoundSocket> {
     let socket = Socket::new(Domain::for_address(addr), Type::DGRAM, Some(Protocol::UDP))?;
     // Best effort: the system may grant less, which is why the result is read back and reported.
     let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
-    if multicast.is_some() {
+    if shared {
         socket.set_reuse_address(true)?;
     }
     socket.bind(&addr.into())?;
-    if let Some(m) = multicast {
-        socket.join_multicast_v4(&m.group, &m.interface)?;
-    }
     let receive_buffer_bytes = socket.recv_buffer_size()?;
     let socket = UdpSocket::from(socket);
     Ok(BoundSocket {

@@ -81,6 +81,7 @@ pub(super) fn run(args: &RecordArgs, out: Output) -> anyhow::Result<Outcome> {
         }
         recording.recorder().has_ended()
     })?;
+    wait::exit_on_next_signal(out);
     let ended = live.finish(recording, end.as_str())?;
     live.stop();
     if recovery.join().is_err() {

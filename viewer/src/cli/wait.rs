@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 
+use crate::output::Output;
+
 /// Why waiting ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
@@ -54,6 +56,27 @@ pub(super) fn until_end(
             }
         }
     })
+}
+
+/// From now on another signal ends the process at once: for whoever does not want to wait for a disk that hangs.
+/// What is on the disk by then is recovered at the next start.
+pub(super) fn exit_on_next_signal(out: Output) {
+    let waiting = std::thread::Builder::new().name("impatience".into());
+    // Without the thread a second signal is ignored, as before; that is no reason not to finish.
+    let _ = waiting.spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build();
+        if let Ok(runtime) = runtime {
+            runtime.block_on(async {
+                if let Ok(signal) = signal() {
+                    signal.await;
+                    out.warn("ended at once; the next start recovers the take");
+                    std::process::exit(1);
+                }
+            });
+        }
+    });
 }
 
 /// Resolves on the first signal to end. Listening for it begins at once.
