@@ -1,7 +1,8 @@
 //! A bounded queue from the receiving task to a slower consumer (the recorder, an output).
 //!
 //! The producer never waits. When the bound is reached the **oldest frame** goes, and is counted; what must
-//! not be lost (static data, events) is never dropped for a frame. Items are recycled, so a steady stream
+//! not be lost (static data, events) is never dropped for a frame, and has a bound of its own: beyond it, which
+//! only a hostile sender reaches while the disk hangs, the newest is refused and counted. Items are recycled, so a steady stream
 //! does not allocate.
 
 use std::{
@@ -33,6 +34,8 @@ struct Inner<T> {
     bytes: usize,
     dropped_frames: u64,
     dropped_raw: u64,
+    kept_bytes: usize,
+    refused: u64,
     closed: bool,
 }
 
@@ -54,6 +57,8 @@ impl<T: Default> Handover<T> {
                 bytes: 0,
                 dropped_frames: 0,
                 dropped_raw: 0,
+                kept_bytes: 0,
+                refused: 0,
                 closed: false,
             }),
             arrived: Condvar::new(),
@@ -76,6 +81,14 @@ impl<T: Default> Handover<T> {
         }
         let mut item = inner.spare.pop().unwrap_or_default();
         let bytes = fill(&mut item);
+        if keep == Keep::Always {
+            if inner.kept_bytes + bytes > self.max_bytes / 2 {
+                inner.refused += 1;
+                inner.spare.push(item);
+                return;
+            }
+            inner.kept_bytes += bytes;
+        }
         inner.bytes += bytes;
         inner.queue.push_back(Entry { keep, bytes, item });
         while inner.queue.len() > self.max_items || inner.bytes > self.max_bytes {
@@ -108,6 +121,7 @@ impl<T: Default> Handover<T> {
                 .map_or_else(|p| p.into_inner().0, |(inner, _)| inner);
         }
         inner.bytes = 0;
+        inner.kept_bytes = 0;
         out.extend(inner.queue.drain(..).map(|e| e.item));
     }
 
@@ -135,6 +149,11 @@ impl<T: Default> Handover<T> {
     /// Datagrams that had to go.
     pub fn dropped_raw(&self) -> u64 {
         self.lock().dropped_raw
+    }
+
+    /// Static data and events refused because their own bound was reached.
+    pub fn refused(&self) -> u64 {
+        self.lock().refused
     }
 
     /// Items waiting.
@@ -185,6 +204,18 @@ mod tests {
         }
         assert_eq!(drain(&q), [7, 8, 9]);
         assert_eq!(q.dropped_frames(), 7);
+    }
+
+    #[test]
+    fn what_must_be_kept_is_bounded_too() {
+        let q = Handover::new(1000, 100);
+        for value in 0..10 {
+            put(&q, Keep::Always, value);
+        }
+        assert_eq!(drain(&q), [0, 1, 2, 3, 4]);
+        assert_eq!(q.refused(), 5);
+        put(&q, Keep::Always, 10);
+        assert_eq!(drain(&q), [10], "room again once it was taken");
     }
 
     #[test]

@@ -29,6 +29,8 @@ use crate::{
 const MAX_ITEMS: usize = 60_000;
 /// Bytes that may wait.
 const MAX_BYTES: usize = 128 << 20;
+/// What an event or a removal weighs in the queue.
+const SMALL_BYTES: usize = 256;
 /// How often the thread looks, when nothing hurries it.
 const POLL: Duration = Duration::from_millis(20);
 
@@ -77,7 +79,7 @@ impl Tap {
             item.kind = Kind::Static(Box::new(data.clone()));
             item.key = Some(key.clone());
             item.at = at;
-            0
+            weight(data)
         });
     }
 
@@ -103,7 +105,7 @@ impl Tap {
             item.kind = Kind::Removed;
             item.key = Some(key.clone());
             item.at = at;
-            0
+            SMALL_BYTES
         });
     }
 
@@ -124,7 +126,7 @@ impl Tap {
         self.queue.push(Keep::Always, false, |item| {
             item.kind = Kind::Event(Box::new(event));
             item.at = at;
-            0
+            SMALL_BYTES
         });
     }
 
@@ -137,6 +139,15 @@ impl Tap {
     pub fn dropped(&self) -> u64 {
         self.queue.dropped_frames()
     }
+}
+
+/// Bytes that static data holds, roughly: names and transforms.
+fn weight(data: &StaticData) -> usize {
+    let bones = data.skeleton().map_or(0, |s| {
+        s.bone_names.iter().map(|n| n.len() + 32).sum::<usize>() + 48 * s.rest.len()
+    });
+    let properties: usize = data.properties.iter().map(|p| p.name.len() + 32).sum();
+    SMALL_BYTES + bones + properties
 }
 
 /// How a recording ended.
@@ -357,9 +368,10 @@ fn note_drops(
     nanos: i64,
 ) -> Result<(), TakeError> {
     let dropped = tap.dropped();
-    if dropped > *told {
-        let event = json!({"event": "drop", "items": dropped - *told, "total": dropped});
-        *told = dropped;
+    let refused = tap.queue.refused();
+    if dropped + refused > *told {
+        let event = json!({"event": "drop", "frames": dropped, "static_or_events": refused});
+        *told = dropped + refused;
         writer.event(&event, nanos)?;
     }
     Ok(())
