@@ -21,11 +21,14 @@ mod clock;
 mod error;
 mod frame_data;
 mod health;
+pub mod master;
+pub mod process;
 mod role;
 mod static_data;
 mod subject;
 mod time;
 mod timecode;
+pub mod virtuals;
 pub mod wire;
 
 pub use clock::{ClockEstimator, RampOffset, RunningMinOffset};

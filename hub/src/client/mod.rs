@@ -324,6 +324,18 @@ impl Client {
         true
     }
 
+    /// Answers for this subject again, without taking its name from another one.
+    /// Returns false when there is no such subject.
+    pub fn allow(&mut self, key: &SubjectKey) -> bool {
+        match self.find(key).and_then(|id| self.stream_mut(id)) {
+            Some(stream) => {
+                stream.enabled = true;
+                true
+            }
+            None => false,
+        }
+    }
+
     /// Stops answering for this subject; its frames are still taken and counted.
     /// Returns false when there is no such subject.
     pub fn disable(&mut self, key: &SubjectKey) -> bool {
@@ -454,5 +466,17 @@ impl<'a> SubjectView<'a> {
     /// Estimated nanoseconds from the source's clock to the hub's.
     pub fn clock_offset_nanos(&self) -> Option<i64> {
         self.stream.world_offset_nanos()
+    }
+
+    /// The settings in force for it.
+    pub fn settings(&self) -> &'a SourceSettings {
+        &self.stream.settings
+    }
+
+    /// When the newest frame would have come by the least delay, on the hub's clock.
+    pub fn newest_world(&self) -> Option<WorldTime> {
+        let newest = self.stream.buffer.newest()?;
+        let offset = self.stream.world_offset_nanos()?;
+        Some(WorldTime::from_nanos(newest.key.saturating_add(offset)))
     }
 }
