@@ -8,5 +8,10 @@
 //! No character format, file or clock is known here: names and numbers in, numbers out.
 
 mod face_rig;
+mod human;
+pub mod math;
+mod rig;
 
 pub use face_rig::{FaceJoints, FaceRig, FaceRigOptions};
+pub use human::{ChainKind, HumanBone, Side};
+pub use rig::{Rig, RigFault, compose};
