@@ -3,17 +3,27 @@
 //! A protocol is a room: `packet` (bytes ↔ records), `decode` (records → subject events), `convert`
 //! (their axes and units → the house frame). Decoders know no socket and no clock; `net` holds the sockets.
 
+pub mod artnet;
+pub mod axisneuron;
 pub mod bvh;
+pub mod clip;
 pub mod error;
+pub mod facecap;
 pub mod faults;
+pub mod framing;
 pub mod freed;
 pub mod ifacialmocap;
+pub mod json;
 pub mod livelinkface;
+pub mod ltc;
 pub mod mocopi;
+pub mod mtc;
+mod named_curves;
 pub mod native;
 pub mod natnet;
 pub mod net;
 pub mod openseeface;
+pub mod osc;
 mod pose;
 pub mod psn;
 mod rate_text;
@@ -22,6 +32,7 @@ pub mod rokoko;
 pub mod stats;
 mod streams;
 pub mod synthetic;
+pub mod trigger;
 pub mod vmc;
 pub mod vtubestudio;
 pub mod xsens;
@@ -57,6 +68,16 @@ pub trait Decoder: Send {
         bytes: &[u8],
         sink: &mut dyn Sink,
     ) -> Result<(), Reject>;
+
+    /// A TCP connection is open; its messages come by [`Self::handle_datagram`] with this peer.
+    fn connected(&mut self, now: WorldTime, peer: SocketAddr) {
+        let _ = (now, peer);
+    }
+
+    /// A TCP connection is over.
+    fn closed(&mut self, now: WorldTime, peer: SocketAddr) {
+        let _ = (now, peer);
+    }
 
     /// Sends what the protocol asks for (a handshake, a keep-alive), from the very socket that receives.
     /// Called after each datagram and at least every 50 ms; the decoder keeps to its own bounded rate.
@@ -119,6 +140,16 @@ protocols! {
     FreeD = "freed", freed::PORT;
     /// PosiStageNet trackers.
     Psn = "psn", psn::PORT;
+    /// Axis Neuron and Axis Studio, binary BVH broadcast.
+    AxisNeuron = "axisneuron", axisneuron::PORT;
+    /// A motion file, played by the program itself; no socket.
+    File = "file", 0;
+    /// Face Cap.
+    FaceCap = "facecap", facecap::PORT;
+    /// Any program that sends OSC, by a mapping.
+    Osc = "osc", osc::PORT;
+    /// Any program that sends JSON, by a mapping.
+    Json = "json", json::PORT;
 }
 
 impl Protocol {

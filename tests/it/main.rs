@@ -6,11 +6,12 @@
     reason = "a test that cannot go on should say so and stop"
 )]
 
-mod corpus;
 mod faults;
 mod fuzz;
 mod hot_paths;
 mod layering;
+mod namespace;
+mod packets;
 
 use tests::counting::Counting;
 

@@ -229,7 +229,7 @@ fn hub(name: &str, folder: Option<&std::path::Path>) -> f64 {
         }
     }));
     let recording = folder.map(|f| {
-        live.record(f.to_owned(), "Bench", 0, FrameRate::FPS_60)
+        live.record(f.to_owned(), "Bench", 0)
             .expect("the folder can be used")
     });
     let sent = phones(live.listening()[0].addr, clock);

@@ -3,10 +3,22 @@
 //! This is the outermost floor. It owns the clock, the threads and the terminal; what it knows of data it
 //! knows from the floors below.
 
+pub mod adapters;
+#[cfg(feature = "audio")]
+mod audio_in;
 pub mod cli;
 mod clock;
+pub mod command;
+pub mod discovery;
+pub mod file_source;
 pub mod live;
 pub mod output;
+pub mod outputs;
+pub mod qr;
+pub mod remote;
+pub mod senders;
+pub mod session;
 pub mod stage;
+pub mod timecode_in;
 
 pub use clock::HubClock;

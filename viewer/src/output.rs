@@ -84,6 +84,15 @@ impl Output {
         let _ = writeln!(io::stderr(), "warning: {sentence}");
     }
 
+    /// Says something that should not be missed, on standard error and for machines.
+    pub fn warn_event(self, event: &str, why: &str) {
+        self.warn(why);
+        if self.json {
+            let event = serde_json::json!({"event": event, "message": why});
+            let _ = writeln!(io::stdout(), "{event}");
+        }
+    }
+
     /// Says why the command failed, on standard error and for machines.
     pub fn error(self, why: &str) {
         let _ = writeln!(io::stderr(), "error: {why}");

@@ -25,15 +25,29 @@ use std::{
 };
 
 use anyhow::{Context as _, bail};
-use hub::{FrameRate, client::SourceSettings};
+use hub::{
+    FrameRate,
+    client::SourceSettings,
+    process::{Chain, Step},
+    virtuals::{VirtualSpec, check_cycles},
+};
 use serde::Deserialize;
 use sources::{
-    Protocol, freed, ifacialmocap, livelinkface, mocopi, natnet, net::socket::Multicast,
-    openseeface, psn, rokoko, vmc, vtubestudio, xsens,
+    Protocol, axisneuron, facecap,
+    framing::Framing,
+    freed, ifacialmocap, json, livelinkface, mocopi, natnet,
+    net::{socket::Multicast, tcp::TcpEndpoint},
+    openseeface, osc, psn, rokoko, vmc, vtubestudio, xsens,
+};
+
+use crate::{file_source::FileOptions, timecode_in::TimecodeOptions};
+pub use crate::{
+    outputs::OutputOptions as OutputTable,
+    remote::{PhoneTable, RemoteOptions, RemoteTable, TriggerTable},
 };
 
 /// A stage as read.
-#[derive(Clone, Debug, Default, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct Stage {
     /// The hub itself.
@@ -44,10 +58,25 @@ pub struct Stage {
     /// What is known of subjects beforehand.
     #[serde(rename = "subject")]
     pub subjects: Vec<SubjectTable>,
+    /// Subjects made of others.
+    #[serde(rename = "virtual")]
+    pub virtuals: Vec<VirtualSpec>,
+    /// What is sent on.
+    #[serde(rename = "output")]
+    pub outputs: Vec<OutputTable>,
+    /// Where the hub's timecode comes from.
+    pub timecode: TimecodeOptions,
+    /// Phones under remote control.
+    #[serde(rename = "phone")]
+    pub phones: Vec<PhoneTable>,
+    /// Where phones answer.
+    pub remote: RemoteTable,
+    /// Record triggers of other devices, in and out.
+    pub trigger: TriggerTable,
 }
 
 /// The table `[hub]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct HubTable {
     /// Folder for takes.
@@ -66,8 +95,19 @@ impl Default for HubTable {
     }
 }
 
+/// What carries a source.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Transport {
+    /// Datagrams.
+    #[default]
+    Udp,
+    /// Connections.
+    Tcp,
+}
+
 /// A table `[[source]]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceTable {
     /// Which protocol.
@@ -112,6 +152,26 @@ pub struct SourceTable {
     /// Options of that protocol.
     #[serde(default)]
     pub psn: psn::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub axisneuron: axisneuron::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub facecap: facecap::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub osc: osc::Options,
+    /// Options of that protocol.
+    #[serde(default)]
+    pub json: json::Options,
+    /// The file, for that kind.
+    pub file: Option<FileOptions>,
+    /// Datagrams or connections.
+    #[serde(default)]
+    pub transport: Transport,
+    /// The address to connect to, in place of listening; TCP only.
+    #[serde(default, deserialize_with = "listen")]
+    pub connect: Option<SocketAddr>,
     /// Multicast group to join; default the protocol's own, if it has one and this is not loopback.
     pub multicast: Option<Ipv4Addr>,
     /// Address of the adapter to join the group on; default the system's choice.
@@ -119,7 +179,7 @@ pub struct SourceTable {
 }
 
 /// A table `[[subject]]`.
-#[derive(Clone, Debug, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubjectTable {
     /// Its name.
@@ -132,6 +192,39 @@ pub struct SubjectTable {
     pub source: Option<String>,
     /// Buffering and evaluation of this subject alone, in place of its source's.
     pub settings: Option<SourceSettings>,
+    /// The name under which outputs send it; its own without.
+    pub outbound_name: Option<String>,
+    /// Whether outputs send it.
+    #[serde(default = "yes")]
+    pub send: bool,
+    /// Whether outputs hold its pose.
+    #[serde(default)]
+    pub paused: bool,
+    /// What is done to its frames, in this order.
+    #[serde(default)]
+    pub process: Vec<Step>,
+}
+
+impl SubjectTable {
+    /// A subject about which nothing is said.
+    pub fn new(name: &str, source: Option<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            enabled: true,
+            source,
+            settings: None,
+            outbound_name: None,
+            send: true,
+            paused: false,
+            process: Vec::new(),
+        }
+    }
+
+    /// Whether the table speaks of this subject.
+    pub fn is_about(&self, key: &hub::SubjectKey) -> bool {
+        let of_source = |id: &String| key.source.as_str().starts_with(id.as_str());
+        self.name == key.name.as_str() && self.source.as_ref().is_none_or(of_source)
+    }
 }
 
 fn yes() -> bool {
@@ -178,6 +271,13 @@ impl SourceTable {
             natnet: natnet::Options::default(),
             freed: freed::Options::default(),
             psn: psn::Options::default(),
+            axisneuron: axisneuron::Options::default(),
+            facecap: facecap::Options::default(),
+            osc: osc::Options::default(),
+            json: json::Options::default(),
+            file: None,
+            transport: Transport::Udp,
+            connect: None,
             multicast: None,
             interface: None,
         }
@@ -185,12 +285,87 @@ impl SourceTable {
 
     /// Where it listens.
     pub fn addr(&self) -> SocketAddr {
+        let port = match self.kind {
+            Protocol::IFacialMocap => self.face_transport().port(),
+            kind => kind.default_port(),
+        };
         self.listen
-            .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], self.kind.default_port())))
+            .unwrap_or_else(|| SocketAddr::from(([0, 0, 0, 0], port)))
     }
-}
 
-impl SourceTable {
+    /// What carries iFacialMocap.
+    pub fn face_transport(&self) -> ifacialmocap::Transport {
+        match self.transport {
+            Transport::Udp => ifacialmocap::Transport::Udp,
+            Transport::Tcp => {
+                ifacialmocap::Transport::over_tcp(self.ifacialmocap.ask, self.connect.is_some())
+            }
+        }
+    }
+
+    /// How its TCP stream is cut; `None` by UDP, and for kinds without TCP.
+    pub fn framing(&self) -> Option<Framing> {
+        if self.transport == Transport::Udp {
+            return None;
+        }
+        match self.kind {
+            Protocol::IFacialMocap => match self.face_transport() {
+                ifacialmocap::Transport::TcpText => {
+                    Some(Framing::Delimited(ifacialmocap::TEXT_END))
+                }
+                ifacialmocap::Transport::TcpV3 => Some(Framing::FaceMotion3),
+                ifacialmocap::Transport::Udp => None,
+            },
+            Protocol::Xsens => Some(Framing::Xsens),
+            Protocol::AxisNeuron => Some(Framing::AxisNeuron),
+            _ => None,
+        }
+    }
+
+    /// Who connects to whom over TCP.
+    pub fn endpoint(&self) -> TcpEndpoint {
+        self.connect
+            .map_or_else(|| TcpEndpoint::Listen(self.addr()), TcpEndpoint::Connect)
+    }
+
+    /// Whether both want the same port.
+    fn binds_what(&self, other: &Self) -> bool {
+        self.transport == other.transport
+            && self.connect.is_none()
+            && other.connect.is_none()
+            && self.addr() == other.addr()
+            && self.addr().port() != 0
+            && self.kind != Protocol::File
+    }
+
+    /// What is wrong with it, each fault in words.
+    fn faults(&self) -> Vec<String> {
+        let mut faults = match self.kind {
+            Protocol::Osc => self.osc.validate(),
+            Protocol::Json => self.json.validate(),
+            _ => Vec::new(),
+        };
+        if self.transport == Transport::Udp && self.connect.is_some() {
+            faults.push("`connect` needs `transport = \"tcp\"`".into());
+        }
+        match &self.file {
+            None if self.kind == Protocol::File => {
+                faults.push("expected [source.file] with a path".into());
+            }
+            Some(_) if self.kind != Protocol::File => {
+                faults.push(format!("{} takes no [source.file]", self.kind));
+            }
+            _ => {}
+        }
+        if self.transport == Transport::Tcp && self.framing().is_none() {
+            faults.push(format!(
+                "{} has no TCP; only ifacialmocap, xsens and axisneuron do",
+                self.kind
+            ));
+        }
+        faults
+    }
+
     /// The group to join, if any.
     pub fn group(&self) -> Option<Multicast> {
         let usual = || {
@@ -204,6 +379,20 @@ impl SourceTable {
     }
 }
 
+/// Checks the processors of a subject.
+///
+/// # Errors
+/// All faults, with the number of each step.
+pub fn check_steps(steps: &[Step]) -> anyhow::Result<()> {
+    match Chain::new(steps) {
+        Ok(_) => Ok(()),
+        Err(faults) => {
+            let texts: Vec<_> = faults.iter().map(ToString::to_string).collect();
+            bail!("{}", texts.join("; "))
+        }
+    }
+}
+
 /// `KIND=ADDR` or `KIND` of `--source`.
 ///
 /// # Errors
@@ -214,6 +403,12 @@ pub fn parse_source(text: &str) -> Result<SourceTable, String> {
         None => (text, None),
     };
     let kind: Protocol = kind.parse()?;
+    if kind == Protocol::File {
+        let path = addr.ok_or("expected file=PATH")?;
+        let mut table = SourceTable::new(kind, SocketAddr::from(([0, 0, 0, 0], 0)));
+        table.file = Some(FileOptions::new(path));
+        return Ok(table);
+    }
     let addr = match addr {
         None => SocketAddr::from(([0, 0, 0, 0], kind.default_port())),
         Some(addr) => resolve(addr, kind.default_port())?,
@@ -246,10 +441,13 @@ impl Stage {
             .with_context(|| format!("cannot read the stage file {}", path.display()))?;
         let mut stage = Self::parse(&text)
             .with_context(|| format!("the stage file {} cannot be used", path.display()))?;
-        if stage.hub.record_folder.is_relative()
-            && let Some(folder) = path.parent()
-        {
+        if let Some(folder) = path.parent() {
+            // An absolute path stays as it is.
             stage.hub.record_folder = folder.join(&stage.hub.record_folder);
+            stage.timecode.relative_to(folder);
+            for file in stage.sources.iter_mut().filter_map(|s| s.file.as_mut()) {
+                file.path = folder.join(&file.path);
+            }
         }
         Ok(stage)
     }
@@ -260,10 +458,9 @@ impl Stage {
     /// As [`Self::read`].
     pub fn parse(text: &str) -> anyhow::Result<Self> {
         let stage: Self = toml::from_str(text)?;
+        stage.check()?;
         for (i, a) in stage.sources.iter().enumerate() {
-            let clash = stage.sources[..i]
-                .iter()
-                .position(|b| a.addr() == b.addr() && a.addr().port() != 0);
+            let clash = stage.sources[..i].iter().position(|b| a.binds_what(b));
             if let Some(first) = clash {
                 bail!(
                     "source {} and source {} both listen on {}; give one of them another port",
@@ -274,6 +471,54 @@ impl Stage {
             }
         }
         Ok(stage)
+    }
+
+    /// All that is wrong beyond its syntax, at once.
+    fn check(&self) -> anyhow::Result<()> {
+        let mut faults = Vec::new();
+        for (i, source) in self.sources.iter().enumerate() {
+            let of_source = source.faults().into_iter();
+            faults.extend(of_source.map(|f| format!("source {} ({}): {f}", i + 1, source.kind)));
+        }
+        for subject in &self.subjects {
+            if let Err(error) = check_steps(&subject.process) {
+                faults.push(format!("subject {:?}: {error:#}", subject.name));
+            }
+            if let Some(name) = &subject.outbound_name
+                && let Err(error) = hub::SubjectName::new(name)
+            {
+                faults.push(format!(
+                    "subject {:?}: outbound_name {name:?}: {error}",
+                    subject.name
+                ));
+            }
+        }
+        for made in &self.virtuals {
+            faults.extend(made.check().err().unwrap_or_default());
+        }
+        faults.extend(check_cycles(&self.virtuals).err().unwrap_or_default());
+        for (i, output) in self.outputs.iter().enumerate() {
+            if let Err(error) = output.check() {
+                faults.push(format!("output {}: {error:#}", i + 1));
+            }
+        }
+        if let Err(error) = self.remote_options().check() {
+            faults.push(format!("{error:#}"));
+        }
+        if faults.is_empty() {
+            Ok(())
+        } else {
+            bail!("{}", faults.join("\n"))
+        }
+    }
+
+    /// Everything about remote control.
+    pub fn remote_options(&self) -> RemoteOptions {
+        RemoteOptions {
+            phones: self.phones.clone(),
+            remote: self.remote.clone(),
+            trigger: self.trigger.clone(),
+        }
     }
 
     /// Rate of the hub's own time of day.

@@ -45,6 +45,39 @@ pub enum Ask {
     Facemotion3d,
 }
 
+/// What carries the messages.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Transport {
+    /// Datagrams, text or v3.
+    #[default]
+    Udp,
+    /// Text over a connection that the phone opens to [`super::TCP_TEXT_PORT`] when a datagram asked it to. Each
+    /// text ends with [`super::TEXT_END`].
+    TcpText,
+    /// Face Motion v3 over a connection: ours to [`super::TCP_V3_PORT`] of the phone, or the phone's to that of ours.
+    TcpV3,
+}
+
+impl Transport {
+    /// What is meant by TCP: v3 when we connect or when it is all that is asked for, else text.
+    pub fn over_tcp(ask: Ask, we_connect: bool) -> Self {
+        if we_connect || ask == Ask::V3 {
+            Self::TcpV3
+        } else {
+            Self::TcpText
+        }
+    }
+
+    /// The port that listens on our side unless told otherwise.
+    pub fn port(self) -> u16 {
+        match self {
+            Self::Udp => super::PORT,
+            Self::TcpText => super::TCP_TEXT_PORT,
+            Self::TcpV3 => super::TCP_V3_PORT,
+        }
+    }
+}
+
 /// What the operator may tell about a phone.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default, deny_unknown_fields)]
@@ -56,6 +89,9 @@ pub struct Options {
     pub phone: Option<SocketAddr>,
     /// What that phone is asked for.
     pub ask: Ask,
+    /// Follows from the source's own table in the stage file, where it is said whether it is TCP and who connects.
+    #[serde(skip)]
+    pub transport: Transport,
     /// Negate the head's yaw.
     pub invert_head_yaw: bool,
     /// Negate the head's pitch.
@@ -194,5 +230,19 @@ mod tests {
         assert_eq!(options.phone.unwrap().port(), 49983);
         assert_eq!(options.subject.unwrap().as_str(), "Ann");
         assert!(serde_json::from_str::<Options>(r#"{"fone":1}"#).is_err());
+        assert!(serde_json::from_str::<Options>(r#"{"transport":"udp"}"#).is_err());
+    }
+
+    #[test]
+    fn tcp_is_text_unless_v3_is_meant() {
+        assert_eq!(Transport::over_tcp(Ask::Auto, true), Transport::TcpV3);
+        assert_eq!(Transport::over_tcp(Ask::V3, false), Transport::TcpV3);
+        for ask in [Ask::Auto, Ask::V2, Ask::V1, Ask::Facemotion3d] {
+            assert_eq!(Transport::over_tcp(ask, false), Transport::TcpText);
+        }
+        // The vendor's pages and, for v3, revision 5.
+        assert_eq!(Transport::TcpText.port(), 49986);
+        assert_eq!(Transport::TcpV3.port(), 49984);
+        assert_eq!(Transport::Udp.port(), 49983);
     }
 }

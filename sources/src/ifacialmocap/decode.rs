@@ -23,6 +23,8 @@ pub const MAX_PACKETS_PER_SEC: u32 = 240;
 const ANNOUNCE_NANOS: i64 = 1_000_000_000;
 /// A session that gave a frame within this time is not replaced by one begun on the phone.
 const IN_USE_NANOS: i64 = 1_000_000_000;
+/// Most connections of which it is remembered that no schema has come yet.
+const MAX_FRESH: usize = 64;
 /// In place of an index: a name that is no curve.
 const LEFT_OUT: u16 = u16::MAX;
 
@@ -135,6 +137,8 @@ pub struct IFacialMocapDecoder {
     phones: Streams<Phone>,
     parts: Reassembly,
     asking: Asking,
+    /// Connections over which no schema has come yet: what was known of an earlier one does not hold.
+    fresh: Vec<SocketAddr>,
 }
 
 impl IFacialMocapDecoder {
@@ -143,9 +147,24 @@ impl IFacialMocapDecoder {
         Self {
             phones: Streams::new(MAX_PACKETS_PER_SEC),
             parts: Reassembly::default(),
-            asking: Asking::new(options.phone, options.ask),
+            asking: Asking::new(options.phone, options.ask).over(options.transport),
+            fresh: Vec::new(),
             options,
         }
+    }
+
+    /// A connection is open; its messages come with this address. Over UDP there is nothing to tell.
+    pub fn begin_connection(&mut self, peer: SocketAddr) {
+        self.asking.opened(peer);
+        if self.fresh.len() < MAX_FRESH && !self.fresh.contains(&peer) {
+            self.fresh.push(peer);
+        }
+    }
+
+    /// A connection is over, and with it its session.
+    pub fn end_connection(&mut self, peer: SocketAddr) {
+        self.asking.shut(peer);
+        self.fresh.retain(|p| *p != peer);
     }
 
     /// Why the phone that was asked refused, in its own words, for example `BUSY` or `NOT_ALLOWED`.
@@ -183,6 +202,10 @@ impl IFacialMocapDecoder {
         let phone = self
             .phones
             .of(from, b"", now, |twin| Phone::new(options, from, twin))?;
+        if let Some(fresh) = self.fresh.iter().position(|p| *p == from) {
+            self.fresh.swap_remove(fresh);
+            phone.v3 = None;
+        }
         let (id, number) = (header.session, header.schema);
         let same = phone.v3.as_ref().filter(|v| v.session == id);
         match same {
@@ -235,7 +258,8 @@ impl IFacialMocapDecoder {
         let phone = self
             .phones
             .of(from, b"", now, |twin| Phone::new(options, from, twin))?;
-        let known = phone.v3.as_mut();
+        let is_fresh = self.fresh.contains(&from);
+        let known = phone.v3.as_mut().filter(|_| !is_fresh);
         let known = known.filter(|v| (v.session, v.schema) == (header.session, header.schema));
         let Some(v3) = known else {
             self.asking.unknown_schema(from, header.session);
@@ -272,6 +296,14 @@ impl IFacialMocapDecoder {
 }
 
 impl Decoder for IFacialMocapDecoder {
+    fn connected(&mut self, _now: WorldTime, peer: SocketAddr) {
+        self.begin_connection(peer);
+    }
+
+    fn closed(&mut self, _now: WorldTime, peer: SocketAddr) {
+        self.end_connection(peer);
+    }
+
     fn handle_datagram(
         &mut self,
         now: WorldTime,
@@ -312,7 +344,10 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ifacialmocap::fmv3::tests::{schema_payload, split};
+    use crate::ifacialmocap::{
+        Transport,
+        fmv3::tests::{schema_payload, split},
+    };
 
     #[derive(Default)]
     struct Seen {
@@ -651,6 +686,73 @@ mod tests {
         let ping = split(Header::of(Kind::Ping, 9), b"", 536);
         assert!(feed(&mut d, 1, &ping, &mut seen).is_err());
         assert!(seen.frames.is_empty());
+    }
+
+    #[test]
+    fn a_v3_conversation_over_tcp_needs_no_acknowledgement_and_ends_with_its_connection() {
+        let mut seen = Seen::default();
+        let mut d = IFacialMocapDecoder::new(Options {
+            transport: Transport::TcpV3,
+            ..asking_options()
+        });
+        assert!(sent(&mut d, 0).is_empty(), "not connected yet");
+        d.begin_connection(peer());
+        let hello = sent(&mut d, 1)[0];
+        assert_eq!(hello.kind, Kind::Hello);
+        let payload = schema_payload(hello.session, &["jawOpen"], "i16");
+        let whole = usize::MAX / 2;
+        let schema = split(schema_header(9, 1), &payload, whole);
+        feed(&mut d, 2, &schema, &mut seen).unwrap();
+        assert!(sent(&mut d, 2).is_empty(), "no acknowledgement");
+        let values = frame_payload(&[50], POSE);
+        let frame = |session, sequence| split(frame_header(session, 1, sequence), &values, whole);
+        feed(&mut d, 3, &frame(9, 1), &mut seen).unwrap();
+        assert_eq!(seen.value("JawOpen"), 0.5);
+
+        // Over a new connection the old session is unknown, and a new HELLO is sent at once.
+        d.end_connection(peer());
+        assert!(sent(&mut d, 4).is_empty());
+        d.begin_connection(peer());
+        let again = sent(&mut d, 5)[0];
+        assert_eq!(again.kind, Kind::Hello);
+        assert_ne!(again.session, hello.session);
+        assert_eq!(
+            feed(&mut d, 6, &frame(9, 2), &mut seen),
+            Err(Reject::NoStatic { stream: 1 })
+        );
+        let payload = schema_payload(again.session, &["jawOpen"], "i16");
+        let schema = split(schema_header(10, 1), &payload, whole);
+        feed(&mut d, 7, &schema, &mut seen).unwrap();
+        feed(&mut d, 8, &frame(10, 1), &mut seen).unwrap();
+        assert_eq!(seen.frames.len(), 2);
+    }
+
+    #[test]
+    fn a_phone_that_connects_is_answered_without_being_entered() {
+        let mut seen = Seen::default();
+        let mut d = IFacialMocapDecoder::new(Options {
+            transport: Transport::TcpV3,
+            ..Options::default()
+        });
+        d.begin_connection(peer());
+        let payload = schema_payload(0, &["jawOpen"], "i16");
+        feed(
+            &mut d,
+            0,
+            &split(schema_header(9, 1), &payload, 5000),
+            &mut seen,
+        )
+        .unwrap();
+        let values = frame_payload(&[50], POSE);
+        for i in 1..400 {
+            let frame = split(frame_header(9, 1, i), &values, 5000);
+            feed(&mut d, i64::from(i), &frame, &mut seen).unwrap();
+        }
+        // Without signs of life a phone stops after its lease of ten seconds.
+        let ping = sent(&mut d, 400);
+        assert_eq!(ping.len(), 1);
+        assert_eq!((ping[0].kind, ping[0].session), (Kind::Ping, 9));
+        assert_eq!(seen.value("JawOpen"), 0.5);
     }
 
     proptest! {

@@ -1,4 +1,4 @@
-//! iFacialMocap and Facemotion3d (iOS): text v1 and v2, and Face Motion v3 binary, all on UDP 49983.
+//! iFacialMocap and Facemotion3d (iOS): text v1 and v2, and Face Motion v3 binary, on UDP 49983 and over TCP.
 //!
 //! What begins with the bytes `FMV3` is v3 (contract revision 5); all else is read as text.
 //!
@@ -20,10 +20,18 @@
 //! A text without `=head` keeps the last pose. A custom shape that a text leaves out is 0: some apps send
 //! such shapes only while they are active, so one that was seen once stays among the curves.
 //!
-//! What is sent, and only to the address in [`Options::phone`]: see `session`. The TCP variants are not read.
+//! What is sent, and only to the address in [`Options::phone`] or over a connection that a phone opened: see `session`.
+//!
+//! | over TCP | who connects | a message |
+//! |---|---|---|
+//! | text | the phone, to [`TCP_TEXT_PORT`], asked by a datagram to its [`PHONE_PORT`] | ends with [`TEXT_END`] |
+//! | v3 | we, to [`TCP_V3_PORT`] of the phone, and begin with HELLO; or the phone, to ours, and it begins with its schema | as by datagram, never in parts |
+//!
+//! Over TCP v3 acknowledges no schema, and a session ends with its connection.
 //!
 //! Sources: ifacialmocap.com and facemotion3d.net, pages for developers;
-//! `emoto-yasushi/iFacialMocap_Facemotion3d_udp-tcp_v3` (`PROTOCOL_V3.md`, `golden_vectors.json`, MIT).
+//! `emoto-yasushi/iFacialMocap_Facemotion3d_udp-tcp_v3` (`PROTOCOL_V3.md`, `golden_vectors.json`, MIT). How
+//! Facemotion3d is asked for text over TCP is known from one receiver alone.
 
 mod convert;
 mod decode;
@@ -32,7 +40,7 @@ mod packet;
 mod reassembly;
 mod session;
 
-pub use convert::{Ask, Options};
+pub use convert::{Ask, Options, Transport};
 pub use decode::{IFacialMocapDecoder, MAX_PACKETS_PER_SEC};
 
 /// The port the apps send to.
@@ -41,3 +49,9 @@ pub const PORT: u16 = 49983;
 pub const PHONE_PORT: u16 = 49983;
 /// The port on which Facemotion3d is asked to send text.
 pub const FACEMOTION3D_PHONE_PORT: u16 = 49993;
+/// The port to which a phone connects for text over TCP.
+pub const TCP_TEXT_PORT: u16 = 49986;
+/// The port of v3 over TCP, of the phone and of ours: revision 5.
+pub const TCP_V3_PORT: u16 = 49984;
+/// What follows each text over TCP.
+pub const TEXT_END: &[u8] = b"___iFacialMocap";

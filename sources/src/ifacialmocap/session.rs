@@ -1,4 +1,5 @@
-//! What is sent to a phone, and when. Nothing goes to an address whose IP the operator did not enter.
+//! What is sent to a phone, and when. Nothing goes to an address whose IP the operator did not enter, unless it is the
+//! other end of a connection that is open.
 //!
 //! ```text
 //!  no data ──► HELLO each 1 s, at most 5 ──► text request each 2 s, at most 5 ──► HELLO … (Ask::Auto)
@@ -22,7 +23,7 @@ use std::{
 use hub::WorldTime;
 
 use super::{
-    convert::Ask,
+    convert::{Ask, Transport},
     fmv3::{Header, Kind, write_hello},
 };
 
@@ -47,6 +48,13 @@ const MAX_REASON: usize = 512;
 const TEXT_V1: &[u8] = b"iFacialMocap_sahuasouryya9218sauhuiayeta91555dy3719";
 const TEXT_V2: &[u8] = b"iFacialMocap_sahuasouryya9218sauhuiayeta91555dy3719|sendDataVersion=v2";
 const TEXT_FACEMOTION3D: &[u8] = b"FACEMOTION3D_OtherStreaming";
+const TCP_TEXT_V1: &[u8] = b"iFacialMocap_UDPTCP_sahuasouryya9218sauhuiayeta91555dy3719";
+const TCP_TEXT_V2: &[u8] =
+    b"iFacialMocap_UDPTCP_sahuasouryya9218sauhuiayeta91555dy3719|sendDataVersion=v2";
+const TCP_TEXT_FACEMOTION3D: &[u8] = b"FACEMOTION3D_OtherStreaming|protocol=tcp";
+
+/// Most connections remembered; the socket's side allows fewer.
+const MAX_OPEN: usize = 64;
 
 /// Something that may be sent, at most once per [`REPEAT_NANOS`].
 #[derive(Default)]
@@ -90,6 +98,9 @@ enum Round {
 pub(super) struct Asking {
     phone: Option<SocketAddr>,
     ask: Ask,
+    transport: Transport,
+    /// Connections that are open.
+    open: Vec<SocketAddr>,
     round: Round,
     nonce: u64,
     hasher: RandomState,
@@ -108,6 +119,8 @@ impl Asking {
         let mut asking = Self {
             phone,
             ask,
+            transport: Transport::Udp,
+            open: Vec::new(),
             round: Round::Hello { sent: 0 },
             nonce: 1,
             hasher: RandomState::new(),
@@ -121,6 +134,39 @@ impl Asking {
         };
         asking.begin_hellos();
         asking
+    }
+
+    /// The same over something else than UDP.
+    pub(super) fn over(mut self, transport: Transport) -> Self {
+        self.transport = transport;
+        self.begin_hellos();
+        self
+    }
+
+    /// A connection is open.
+    pub(super) fn opened(&mut self, peer: SocketAddr) {
+        if self.open.len() < MAX_OPEN && !self.open.contains(&peer) {
+            self.open.push(peer);
+        }
+        if self.transport == Transport::TcpV3 && self.phone == Some(peer) {
+            self.session = None;
+            self.begin_hellos();
+            self.quiet_since = None;
+            self.has_data = false;
+            // A phone closes a connection on which no HELLO comes; but one that refused is left in peace.
+            if self.reason.is_empty() {
+                self.next_ask = None;
+            }
+        }
+    }
+
+    /// A connection is over.
+    pub(super) fn shut(&mut self, peer: SocketAddr) {
+        self.open.retain(|p| *p != peer);
+        if self.session.as_ref().is_some_and(|s| s.peer == peer) {
+            self.session = None;
+            self.begin_hellos();
+        }
     }
 
     /// The phone's last words when it refused.
@@ -213,7 +259,8 @@ impl Asking {
         let printable = reason.chars().filter(|c| !c.is_control());
         self.reason.extend(printable.take(MAX_REASON));
         self.session = None;
-        if self.ask == Ask::Auto && !reason.starts_with("BUSY") {
+        let may_fall_back = self.transport == Transport::Udp && self.ask == Ask::Auto;
+        if may_fall_back && !reason.starts_with("BUSY") {
             self.round = Round::Text { sent: 0 };
             self.next_ask = Some(now + HELLO_NANOS);
         } else {
@@ -224,11 +271,15 @@ impl Asking {
 
     /// Sends what is due.
     pub(super) fn transmit(&mut self, now: WorldTime, send: &mut dyn FnMut(SocketAddr, &[u8])) {
+        if self.session.is_some() {
+            self.keep_session(now, send);
+            return;
+        }
         let Some(phone) = self.phone else {
             return;
         };
-        if self.session.is_some() {
-            self.keep_session(now, send);
+        let is_v3_only = self.ask == Ask::V3 || self.transport == Transport::TcpV3;
+        if self.transport == Transport::TcpV3 && !self.open.contains(&phone) {
             return;
         }
         let since = *self.quiet_since.get_or_insert(now);
@@ -245,14 +296,14 @@ impl Asking {
                 self.round = Round::Hello { sent: sent + 1 };
                 self.next_ask = Some(now + HELLO_NANOS);
             }
-            Round::Hello { .. } if self.ask == Ask::V3 => {
+            Round::Hello { .. } if is_v3_only => {
                 self.begin_hellos();
                 self.next_ask = Some(now + PAUSE_NANOS);
             }
             Round::Hello { .. } => self.round = Round::Text { sent: 0 },
             Round::Text { .. } if !is_quiet => {}
             Round::Text { sent } if sent < MAX_TEXTS => {
-                send(phone, text_request(self.ask));
+                send(phone, text_request(self.transport, self.ask));
                 self.round = Round::Text { sent: sent + 1 };
                 self.next_ask = Some(now + TEXT_NANOS);
             }
@@ -262,15 +313,18 @@ impl Asking {
 
     /// A new round: of HELLOs with a nonce of its own, or of text where no HELLO is wanted.
     fn begin_hellos(&mut self) {
-        self.round = match self.ask {
-            Ask::Auto | Ask::V3 => Round::Hello { sent: 0 },
-            Ask::V2 | Ask::V1 | Ask::Facemotion3d => Round::Text { sent: 0 },
+        self.round = match (self.transport, self.ask) {
+            (Transport::TcpV3, _) | (Transport::Udp, Ask::Auto | Ask::V3) => {
+                Round::Hello { sent: 0 }
+            }
+            (Transport::TcpText | Transport::Udp, _) => Round::Text { sent: 0 },
         };
         self.rounds += 1;
         self.nonce = self.hasher.hash_one(self.rounds).max(1);
     }
 
     fn keep_session(&mut self, now: WorldTime, send: &mut dyn FnMut(SocketAddr, &[u8])) {
+        let acknowledges = self.transport != Transport::TcpV3;
         let Some(s) = &mut self.session else {
             return;
         };
@@ -294,7 +348,7 @@ impl Asking {
             header.write(&[], out);
             send(peer, out);
         };
-        if s.ack.take(now) {
+        if acknowledges && s.ack.take(now) {
             control(Header {
                 schema: s.schema,
                 ..Header::of(Kind::SchemaAck, id)
@@ -313,8 +367,10 @@ impl Asking {
         }
     }
 
+    /// Whether this address may be answered.
     fn is_entered(&self, from: SocketAddr) -> bool {
-        self.phone.is_some_and(|phone| phone.ip() == from.ip())
+        let is_connected = self.transport == Transport::TcpV3 && self.open.contains(&from);
+        is_connected || self.phone.is_some_and(|phone| phone.ip() == from.ip())
     }
 
     fn of(&mut self, from: SocketAddr, id: u64) -> Option<&mut Session> {
@@ -323,11 +379,16 @@ impl Asking {
     }
 }
 
-fn text_request(ask: Ask) -> &'static [u8] {
-    match ask {
-        Ask::V1 => TEXT_V1,
-        Ask::Auto | Ask::V2 | Ask::V3 => TEXT_V2,
-        Ask::Facemotion3d => TEXT_FACEMOTION3D,
+fn text_request(transport: Transport, ask: Ask) -> &'static [u8] {
+    let (by_udp, over_tcp) = match ask {
+        Ask::V1 => (TEXT_V1, TCP_TEXT_V1),
+        Ask::Auto | Ask::V2 | Ask::V3 => (TEXT_V2, TCP_TEXT_V2),
+        Ask::Facemotion3d => (TEXT_FACEMOTION3D, TCP_TEXT_FACEMOTION3D),
+    };
+    if transport == Transport::TcpText {
+        over_tcp
+    } else {
+        by_udp
     }
 }
 
@@ -468,5 +529,61 @@ mod tests {
         asking.refused(at(60), phone(), asking.nonce, "BUSY");
         assert!(over(&mut asking, 100, 10_000).is_empty());
         assert_eq!(over(&mut asking, 10_000, 10_200).len(), 1);
+    }
+
+    #[test]
+    fn text_over_tcp_is_asked_for_by_datagram_in_its_own_words() {
+        for (ask, expected) in [
+            (Ask::Auto, TCP_TEXT_V2),
+            (Ask::V2, TCP_TEXT_V2),
+            (Ask::V1, TCP_TEXT_V1),
+            (Ask::Facemotion3d, TCP_TEXT_FACEMOTION3D),
+        ] {
+            let mut asking = Asking::new(Some(phone()), ask).over(Transport::TcpText);
+            let all = over(&mut asking, 0, 20_000);
+            let expected = str::from_utf8(expected).unwrap();
+            assert!(all.iter().all(|(_, what)| what == expected), "{all:?}");
+            assert!((8..=10).contains(&all.len()), "{}", all.len());
+            // The connection comes from another port of the phone.
+            let connection = "10.0.0.5:50123".parse().unwrap();
+            asking.opened(connection);
+            for ms in (20_000..30_000).step_by(50) {
+                asking.text(at(ms), connection);
+                asking.transmit(at(ms), &mut |_, _| panic!("data flows"));
+            }
+            asking.shut(connection);
+            assert!(!over(&mut asking, 30_000, 33_000).is_empty());
+        }
+    }
+
+    #[test]
+    fn hello_over_tcp_waits_for_the_connection_and_is_sent_at_once() {
+        let mut asking = Asking::new(Some(phone()), Ask::Auto).over(Transport::TcpV3);
+        assert!(over(&mut asking, 0, 5000).is_empty());
+        asking.opened(phone());
+        assert_eq!(over(&mut asking, 5000, 5050)[0], (5000, "Hello".into()));
+        asking.adopted(at(5100), phone(), 9, 1);
+        asking.schema_again(at(5150), phone(), 9, 1);
+        assert!(over(&mut asking, 5150, 5500).is_empty(), "no ACK");
+        asking.frame(at(6000), phone(), 9);
+        let all = over(&mut asking, 6000, 10_000);
+        assert_eq!(of_kind(&all, "Ping"), [8100]);
+        assert_eq!(of_kind(&all, "GetSchema"), [9000]);
+        assert_eq!(all.len(), 2, "{all:?}");
+        // Closed a moment after data, and open again: no waiting for quiet.
+        asking.frame(at(10_000), phone(), 9);
+        asking.shut(phone());
+        assert!(over(&mut asking, 10_000, 11_000).is_empty());
+        asking.opened(phone());
+        assert_eq!(
+            over(&mut asking, 11_000, 11_050)[0],
+            (11_000, "Hello".into())
+        );
+        // A refusal is respected over the next connections.
+        asking.refused(at(11_100), phone(), asking.nonce, "BUSY");
+        asking.shut(phone());
+        asking.opened(phone());
+        assert!(over(&mut asking, 11_100, 21_100).is_empty());
+        assert_eq!(over(&mut asking, 21_100, 21_150).len(), 1);
     }
 }

@@ -16,11 +16,15 @@ mod convert;
 mod csv;
 mod decode;
 mod packet;
+mod remote;
+mod send;
 
 pub use convert::{Options, RotationUnit, SubFrames};
 pub use csv::{CsvError, CsvRow, CsvTake, infer_rate};
 pub use decode::{LiveLinkFaceDecoder, MAX_PACKETS_PER_SEC};
 pub use packet::{MAX_DATAGRAM, Packet, VERSION};
+pub use remote::{PhoneEvent, PhoneReject, PhoneRemote, PhoneStatus, REMOTE_PORT, Recording};
+pub use send::FaceSender;
 
 /// The port the app sends to.
 pub const PORT: u16 = 11111;

@@ -2,3 +2,4 @@
 
 pub mod listen;
 pub mod socket;
+pub mod tcp;

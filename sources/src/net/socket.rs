@@ -112,6 +112,11 @@ fn try_bind(addr: SocketAddr, shared: bool) -> io::Result<BoundSocket> {
     let _ = socket.set_recv_buffer_size(RECEIVE_BUFFER_BYTES);
     if shared {
         socket.set_reuse_address(true)?;
+        // Linux hands a socket every group that anybody on the machine joined, on any adapter: one packet, twice.
+        #[cfg(target_os = "linux")]
+        if addr.is_ipv4() {
+            socket.set_multicast_all_v4(false)?;
+        }
     }
     socket.bind(&addr.into())?;
     let receive_buffer_bytes = socket.recv_buffer_size()?;

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use super::{
     bones::{self, NUM_BONES, ROOT},
     convert,
-    osc::{self, Message, Messages},
 };
 use crate::{
     Decoder, Sink,
     error::Reject,
+    osc::scan::{self, Message, Messages},
     streams::{Streams, source_id},
 };
 
@@ -123,7 +123,7 @@ impl Decoder for VmcDecoder {
         bytes: &[u8],
         sink: &mut dyn Sink,
     ) -> Result<(), Reject> {
-        osc::check(bytes)?;
+        scan::check(bytes)?;
         let subject = &self.subject;
         let sender = self.senders.of(from, &[], now, |is_twin| {
             let source = source_id("vmc", from, "", is_twin);

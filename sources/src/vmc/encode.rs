@@ -12,9 +12,11 @@ use rosc::{OscMessage, OscPacket, OscType, encoder::encode_into_tcp};
 use super::{
     bones::{self, ROOT},
     convert,
-    osc::{BUNDLE, MAX_DATAGRAM, MAX_MESSAGES},
 };
-use crate::pose;
+use crate::{
+    osc::scan::{BUNDLE, MAX_DATAGRAM, MAX_MESSAGES},
+    pose,
+};
 
 /// Bytes of a datagram that no usual network takes apart; what to split by if a receiver is not on this
 /// machine.

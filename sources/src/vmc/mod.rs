@@ -51,7 +51,6 @@ mod convert;
 mod decode;
 mod encode;
 mod expressions;
-pub(crate) mod osc;
 
 #[cfg(test)]
 mod tests;

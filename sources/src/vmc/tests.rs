@@ -11,7 +11,7 @@ use proptest::prelude::*;
 use rosc::{OscBundle, OscMessage, OscPacket, OscTime, OscType, decoder, encoder};
 
 use super::*;
-use crate::{Decoder as _, Reject, Sink};
+use crate::{Decoder as _, Reject, Sink, osc::scan};
 
 /// The worked example, assembled by hand and read by python-osc 1.10.2: OK 1 3 0 1; T 12.5; the root at the
 /// origin; Hips at 0.95 m, turned by 90° about +Y; Joy 0.25; Apply.
@@ -720,7 +720,7 @@ fn a_body_and_a_face_come_back_the_same() {
 fn rosc_reads_what_we_send() {
     let of = performance(3);
     let datagrams = sent(&mut VmcEncoder::new(), &of, 12.5, None);
-    assert!(osc::check(&datagrams[0]).is_ok());
+    assert!(scan::check(&datagrams[0]).is_ok());
     let (rest, packet) = decoder::decode_udp(&datagrams[0]).unwrap();
     assert!(rest.is_empty());
     let OscPacket::Bundle(bundle) = packet else {
@@ -890,7 +890,7 @@ fn more_than_512_expressions_go_in_several_bundles() {
     let of = (StaticData::basic(&names), FrameData::basic(vec![0.5; 600]));
     let datagrams = sent(&mut VmcEncoder::new(), &of, 0.0, None);
     assert_eq!(datagrams.len(), 2);
-    assert!(datagrams.iter().all(|d| osc::check(d).is_ok()));
+    assert!(datagrams.iter().all(|d| scan::check(d).is_ok()));
 }
 
 proptest! {

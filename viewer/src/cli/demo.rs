@@ -71,7 +71,7 @@ pub(super) fn run(args: &DemoArgs, out: Output) -> anyhow::Result<Outcome> {
         }
     }));
 
-    let recording = live.record(args.out.clone(), "Demo", 0, rate)?;
+    let recording = live.record(args.out.clone(), "Demo", 0)?;
     out.note(&format!(
         "a synthetic phone performs for {} s at {rate} frames per second over UDP …",
         args.seconds

@@ -3,6 +3,7 @@
 mod demo;
 mod export;
 mod monitor;
+mod pair;
 mod play;
 mod record;
 mod send;
@@ -47,11 +48,13 @@ enum Command {
     /// A whole session by itself: a synthetic phone streams over UDP, is recorded, and exported
     Demo(demo::DemoArgs),
     /// Run the hub without a window until it is interrupted
-    Serve(ListenArgs),
+    Serve(serve::ServeArgs),
     /// Play a phone: send a CSV take or a synthetic performer, over a good or a bad network
     Send(send::SendArgs),
     /// Watch subjects live: rate, latency, loss, state, timecode
     Monitor(monitor::MonitorArgs),
+    /// Show what to type into the phone, and what is wrong until it arrives
+    Pair(pair::PairArgs),
     /// Record a take until the time is over or it is interrupted
     Record(record::RecordArgs),
     /// List, describe, check and recover takes
@@ -126,6 +129,7 @@ impl Cli {
             Command::Serve(args) => serve::run(&args, out),
             Command::Send(args) => send::run(&args, out),
             Command::Monitor(args) => monitor::run(&args, out),
+            Command::Pair(args) => pair::run(&args, out),
             Command::Record(args) => record::run(&args, out),
             Command::Take(args) => take::run(&args, out),
             Command::Play(args) => play::run(&args, out),

@@ -8,8 +8,10 @@ use serde_json::json;
 
 use super::{ListenArgs, announce, serve, wait};
 use crate::{
+    command::{Command, Record},
     live::Live,
     output::{Outcome, Output},
+    session::{Reply, Session},
 };
 
 #[derive(Args)]
@@ -44,62 +46,66 @@ pub(super) fn run(args: &RecordArgs, out: Output) -> anyhow::Result<Outcome> {
         .out
         .clone()
         .unwrap_or_else(|| stage.hub.record_folder.clone());
-    let mut live = Live::start(&stage)?;
-    let take = args.take.unwrap_or(0);
-    let recording = live.record(folder.clone(), &args.slate, take, stage.timecode_rate())?;
+    let mut session = Session::start(&stage, folder.clone())?;
+    let begun = session.command(Command::Record(Record {
+        slate: Some(args.slate.clone()),
+        take: args.take,
+    }))?;
     // Only now: a sender that begins on this line must find the take open.
-    announce(&live, out);
-    let recorder = recording.recorder();
-    let event = json!({
-        "event": "recording",
-        "slate": args.slate,
-        "take": recorder.info().take,
-        "path": recorder.part_path(),
-    });
-    let sentence = format!(
-        "recording slate {} take {}; Ctrl-C stops",
-        args.slate,
-        recorder.info().take
-    );
-    out.say(&event, &sentence);
-    if args.take.is_some_and(|n| !named(recorder.part_path(), n)) {
-        out.warn(
-            "a take of that number is there already; this one gets a number added to its name",
-        );
+    announce(session.live(), out);
+    if let Reply::Recording { slate, take, path } = &begun {
+        say_recording(slate, *take, path, out);
+        if args.take.is_some_and(|n| !named(path, n)) {
+            out.warn(
+                "a take of that number is there already; this one gets a number added to its name",
+            );
+        }
     }
     // Action first: a crash before this take must not delay it.
     let recovery = std::thread::Builder::new()
         .name("recovery".into())
         .spawn(move || serve::recover(&folder, out))?;
-    let tap = recorder.tap();
     let mut told = 0.0;
     let end = wait::until_end(args.seconds, Duration::from_millis(100), || {
         told += 0.1;
+        let Some(recording) = session.recording() else {
+            return true;
+        };
         if out.is_terminal() && told >= 1.0 {
             told = 0.0;
-            out.note(&format!("  {} frames", tap.accepted_frames()));
+            let frames = recording.recorder().tap().accepted_frames();
+            out.note(&format!("  {frames} frames"));
         }
         recording.recorder().has_ended()
     })?;
     wait::exit_on_next_signal(out);
-    let ended = live.finish(recording, end.as_str())?;
-    live.stop();
+    let ended = session.stop(end.as_str())?;
     if recovery.join().is_err() {
         out.warn(
             "the recovery of interrupted takes broke down; `ghostlight take recover` tries again",
         );
     }
-    let rejected: u64 = live
-        .listening()
-        .iter()
-        .map(|l| {
-            let stats = l.stats.lock();
-            stats
-                .unwrap_or_else(std::sync::PoisonError::into_inner)
-                .rejected_total()
-        })
-        .sum();
-    Ok(report(&ended, rejected, out))
+    let rejected = rejected(session.live());
+    match ended {
+        Some(ended) => Ok(report(&ended, rejected, out)),
+        None => anyhow::bail!("the take ended by itself"),
+    }
+}
+
+/// Datagrams of all sockets that were no frames.
+pub(super) fn rejected(live: &Live) -> u64 {
+    let stats = live.listening().iter().map(|l| {
+        let stats = l.stats.lock();
+        *stats.unwrap_or_else(std::sync::PoisonError::into_inner)
+    });
+    stats.map(|s| s.rejected_total()).sum()
+}
+
+/// Says that a take has begun.
+pub(super) fn say_recording(slate: &str, take: u32, path: &std::path::Path, out: Output) {
+    let event = json!({"event": "recording", "slate": slate, "take": take, "path": path});
+    let sentence = format!("recording slate {slate} take {take}; Ctrl-C stops");
+    out.say(&event, &sentence);
 }
 
 /// Says how a take ended.

@@ -1,62 +1,190 @@
 //! `ghostlight serve`: the hub without a window.
 
-use std::time::Duration;
+use std::{io::BufRead as _, sync::mpsc, time::Duration};
 
-use hub::SubjectState;
+use anyhow::Context as _;
+use clap::Args;
+use hub::{SubjectKey, SubjectState};
 use serde_json::json;
 
-use super::{ListenArgs, start, wait};
-use crate::output::{Outcome, Output};
+use super::{ListenArgs, announce, record, wait};
+use crate::{
+    command::Command,
+    output::{Outcome, Output},
+    session::{Reply, Session, Watch},
+};
 
-pub(super) fn run(args: &ListenArgs, out: Output) -> anyhow::Result<Outcome> {
-    let stage = args.stage()?;
+/// How often commands, triggers and states are looked at.
+const PERIOD: Duration = Duration::from_millis(50);
+/// Ticks between looks at the stage file.
+const WATCH_TICKS: u32 = 10;
+/// Commands that wait; who sends more waits himself.
+const MAX_COMMANDS: usize = 64;
+/// Longest line of a command.
+const MAX_LINE_BYTES: u64 = 64 << 10;
+
+#[derive(Args)]
+pub(super) struct ServeArgs {
+    #[command(flatten)]
+    listen: ListenArgs,
+    /// Take commands from standard input, one JSON object a line: {"command": "record", "slate": "Scene1"}
+    #[arg(long)]
+    control: bool,
+}
+
+pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
+    let stage = args.listen.stage()?;
+    if args.control && stage.timecode.takes_standard_input() {
+        anyhow::bail!(
+            "standard input carries the timecode; leave out --control, or give [timecode] a named pipe as `path`"
+        );
+    }
     recover(&stage.hub.record_folder, out);
-    let mut live = start(&stage, out)?;
-    let mut known: Vec<(hub::SubjectKey, SubjectState)> = Vec::new();
-    let end = wait::until_end(None, Duration::from_millis(200), || {
-        let states = live.states();
-        for (key, state) in &states {
-            let before = known.iter().find(|(k, _)| k == key).map(|(_, s)| *s);
-            if before != Some(*state) {
-                let event = json!({
-                    "event": "subject",
-                    "source": key.source.as_str(),
-                    "subject": key.name.as_str(),
-                    "state": state,
-                });
-                out.say(&event, &format!("{key}: {state}"));
+    let mut session = Session::start(&stage, stage.hub.record_folder.clone())?;
+    announce(session.live(), out);
+    let commands = args.control.then(read_commands).transpose()?;
+    let mut watch = args.listen.stage.as_deref().map(Watch::new);
+    let mut known: Vec<(SubjectKey, SubjectState)> = Vec::new();
+    let mut lossy = Outcome::Success;
+    let mut tick = 0u32;
+    let end = wait::until_end(None, PERIOD, || {
+        tick = tick.wrapping_add(1);
+        for line in commands.iter().flat_map(mpsc::Receiver::try_iter) {
+            match Command::parse(&line) {
+                Ok(command) => {
+                    lossy = lossy.and(obey(&mut session, &command, out));
+                }
+                Err(why) => out.warn_event("refused_command", &why),
             }
         }
-        for (key, _) in &known {
-            if !states.iter().any(|(k, _)| k == key) {
-                let event = json!({
-                    "event": "subject",
-                    "source": key.source.as_str(),
-                    "subject": key.name.as_str(),
-                    "state": "removed",
-                });
-                out.say(&event, &format!("{key}: removed"));
-            }
+        for command in session.triggered() {
+            lossy = lossy.and(obey(&mut session, &command, out));
         }
-        known = states;
+        match session.poll() {
+            Ok(Some(ended)) => {
+                lossy = lossy.and(record::report(&ended, 0, out));
+            }
+            Ok(None) => {}
+            Err(error) => out.warn_event("take_failed", &format!("{error:#}")),
+        }
+        if tick.is_multiple_of(WATCH_TICKS)
+            && let Some(path) = watch.as_mut().and_then(Watch::changed)
+        {
+            reload(&mut session, path, out);
+        }
+        say_states(&mut known, session.live().states(), out);
         false
     })?;
-    live.stop();
-    let mut rejected = 0;
-    for l in live.listening() {
-        let stats = *l
-            .stats
-            .lock()
-            .unwrap_or_else(std::sync::PoisonError::into_inner);
-        rejected += stats.rejected_total();
+    wait::exit_on_next_signal(out);
+    if let Some(ended) = session.stop(end.as_str())? {
+        lossy = lossy.and(record::report(&ended, 0, out));
     }
+    let rejected = record::rejected(session.live());
     let event = json!({"event": "stopped", "reason": end.as_str(), "rejected_datagrams": rejected});
     let sentence = match rejected {
         0 => "stopped".to_owned(),
         n => format!("stopped; {n} datagrams were no frames this hub takes"),
     };
     out.say(&event, &sentence);
-    Ok(Outcome::Success)
+    Ok(lossy)
+}
+
+/// A thread that reads commands; it ends with standard input or with the program.
+fn read_commands() -> anyhow::Result<mpsc::Receiver<String>> {
+    let (send, receive) = mpsc::sync_channel(MAX_COMMANDS);
+    std::thread::Builder::new()
+        .name("commands".into())
+        .spawn(move || {
+            let mut input = std::io::stdin().lock();
+            loop {
+                let mut line = Vec::new();
+                let mut bounded = std::io::Read::take(&mut input, MAX_LINE_BYTES);
+                match bounded.read_until(b'\n', &mut line) {
+                    Ok(0) | Err(_) => return,
+                    Ok(_) => {}
+                }
+                let line = String::from_utf8_lossy(&line).trim().to_owned();
+                if !line.is_empty() && send.send(line).is_err() {
+                    return;
+                }
+            }
+        })
+        .context("cannot start the thread that reads commands")?;
+    Ok(receive)
+}
+
+/// Does what a command says, and says what came of it.
+fn obey(session: &mut Session, command: &Command, out: Output) -> Outcome {
+    match session.command(command.clone()) {
+        Ok(Reply::Done) => {
+            out.say(&json!({"event": "done", "command": command}), "done");
+            Outcome::Success
+        }
+        Ok(Reply::Recording { slate, take, path }) => {
+            record::say_recording(&slate, take, &path, out);
+            Outcome::Success
+        }
+        Ok(Reply::Ended(ended)) => record::report(&ended, 0, out),
+        Err(error) => {
+            out.warn_event("refused_command", &format!("{error:#}"));
+            Outcome::Success
+        }
+    }
+}
+
+fn reload(session: &mut Session, path: &std::path::Path, out: Output) {
+    match session.reload(path) {
+        Ok(reloaded) => {
+            let event = json!({
+                "event": "reloaded",
+                "changed": reloaded.changed,
+                "needs_restart": reloaded.needs_restart,
+            });
+            let what = match reloaded.changed.as_slice() {
+                [] => "nothing that can change while the hub runs".to_owned(),
+                changed => changed.join(", "),
+            };
+            out.say(
+                &event,
+                &format!("the stage file was saved: took over {what}"),
+            );
+            if reloaded.needs_restart {
+                out.warn("other changes of the stage file need a restart of the hub");
+            }
+        }
+        Err(error) => out.warn_event("not_reloaded", &format!("{error:#}")),
+    }
+}
+
+fn say_states(
+    known: &mut Vec<(SubjectKey, SubjectState)>,
+    states: Vec<(SubjectKey, SubjectState)>,
+    out: Output,
+) {
+    for (key, state) in &states {
+        let before = known.iter().find(|(k, _)| k == key).map(|(_, s)| *s);
+        if before != Some(*state) {
+            let event = json!({
+                "event": "subject",
+                "source": key.source.as_str(),
+                "subject": key.name.as_str(),
+                "state": state,
+            });
+            out.say(&event, &format!("{key}: {state}"));
+        }
+    }
+    for (key, _) in known.iter() {
+        if !states.iter().any(|(k, _)| k == key) {
+            let event = json!({
+                "event": "subject",
+                "source": key.source.as_str(),
+                "subject": key.name.as_str(),
+                "state": "removed",
+            });
+            out.say(&event, &format!("{key}: removed"));
+        }
+    }
+    *known = states;
 }
 
 /// Recovers what a crash left in the folder, and says so.

@@ -1,12 +1,14 @@
 //! OSC 1.0, read in place: no recursion, no allocation, nothing believed before it is bounded.
 //!
+//! What all rooms that speak OSC share.
+//!
 //! All big-endian; strings end in NUL and are padded with NUL to a multiple of 4.
 //!
 //! | message | |
 //! |---|---|
 //! | address | string, ASCII, begins with `/` |
 //! | type tags | string, begins with `,`; old senders leave it out where there are no arguments |
-//! | arguments | one per tag |
+//! | arguments | one per tag: `i` `f` `r` `m` `c` 4 bytes; `h` `d` `t` 8; `s` `S` a string; `b` an i32 length, then as many bytes, padded; `T` `F` `N` `I` and the brackets of arrays none |
 //!
 //! | bundle | |
 //! |---|---|
@@ -25,7 +27,8 @@ pub(crate) const MAX_MESSAGES: usize = 512;
 /// What a bundle begins with.
 pub(crate) const BUNDLE: &[u8; 8] = b"#bundle\0";
 
-const MAX_ADDRESS: usize = 256;
+/// Longest address, in bytes.
+pub(crate) const MAX_ADDRESS: usize = 256;
 const MAX_STRING: usize = 1024;
 /// Marker and time tag.
 const BUNDLE_HEAD: usize = 16;
@@ -84,30 +87,66 @@ impl<'a> Args<'a> {
         std::str::from_utf8(bytes).ok()
     }
 
+    /// The first `N` arguments as numbers: `i`, `h`, `f`, `d` as they are, `T` and `F` as 1 and 0. `None`
+    /// stands for an argument of another type and for one that was not sent. Brackets of arrays do not count
+    /// as arguments; what follows a tag of unknown size is not there.
+    pub(crate) fn numbers<const N: usize>(mut self) -> [Option<f64>; N] {
+        let mut values = [None; N];
+        let mut places = values.iter_mut();
+        for tag in self.tags {
+            let Ok(Some(bytes)) = self.value(*tag) else {
+                break;
+            };
+            if matches!(tag, b'[' | b']') {
+                continue;
+            }
+            let Some(place) = places.next() else {
+                break;
+            };
+            *place = number(*tag, bytes);
+        }
+        values
+    }
+
     /// Walks over all arguments. What follows a tag of unknown size is left alone.
     fn check(mut self) -> Result<(), Reject> {
         for tag in self.tags {
-            match tag {
-                b'i' | b'f' | b'c' | b'r' | b'm' => {
-                    self.reader.take(4)?;
-                }
-                b'h' | b'd' | b't' => {
-                    self.reader.take(8)?;
-                }
-                b's' | b'S' => {
-                    string(&mut self.reader, self.end, "string length", MAX_STRING)?;
-                }
-                b'b' => {
-                    let have = self.reader.i32_be()?;
-                    let max = self.reader.left();
-                    let len = in_range("blob length", have, 0, max)?;
-                    self.reader.take(len.next_multiple_of(4))?;
-                }
-                b'T' | b'F' | b'N' | b'I' | b'[' | b']' => {}
-                _ => break,
+            if self.value(*tag)?.is_none() {
+                break;
             }
         }
         Ok(())
+    }
+
+    /// Takes the bytes that belong to a tag, without padding; `None` for a tag of unknown size.
+    fn value(&mut self, tag: u8) -> Result<Option<&'a [u8]>, Reject> {
+        Ok(Some(match tag {
+            b'i' | b'f' | b'c' | b'r' | b'm' => self.reader.take(4)?,
+            b'h' | b'd' | b't' => self.reader.take(8)?,
+            b's' | b'S' => string(&mut self.reader, self.end, "string length", MAX_STRING)?,
+            b'b' => {
+                let have = self.reader.i32_be()?;
+                let max = self.reader.left();
+                let len = in_range("blob length", have, 0, max)?;
+                let padded = self.reader.take(len.next_multiple_of(4))?;
+                padded.get(..len).unwrap_or_default()
+            }
+            b'T' | b'F' | b'N' | b'I' | b'[' | b']' => self.reader.take(0)?,
+            _ => return Ok(None),
+        }))
+    }
+}
+
+/// The number that the bytes of an argument are, if its type is one of numbers.
+fn number(tag: u8, bytes: &[u8]) -> Option<f64> {
+    match tag {
+        b'i' => Some(f64::from(i32::from_be_bytes(bytes.try_into().ok()?))),
+        b'h' => Some(i64::from_be_bytes(bytes.try_into().ok()?) as f64),
+        b'f' => Some(f64::from(f32::from_be_bytes(bytes.try_into().ok()?))),
+        b'd' => Some(f64::from_be_bytes(bytes.try_into().ok()?)),
+        b'T' => Some(1.0),
+        b'F' => Some(0.0),
+        _ => None,
     }
 }
 
@@ -365,6 +404,45 @@ mod tests {
         assert_eq!(args.float(), None);
     }
 
+    /// The two messages that the OSC 1.0 specification writes out byte by byte.
+    #[test]
+    fn the_examples_of_the_specification_read_as_stated() {
+        let frequency = b"/oscillator/4/frequency\0,f\0\0\x43\xdc\0\0";
+        check(frequency).unwrap();
+        let message = Messages::new(frequency).next_message().unwrap().unwrap();
+        assert_eq!(message.address, "/oscillator/4/frequency");
+        assert_eq!(message.args.numbers::<2>(), [Some(440.0), None]);
+        let foo = b"/foo\0\0\0\0,iisff\0\0\0\0\x03\xe8\xff\xff\xff\xffhello\0\0\0\
+            \x3f\x9d\xf3\xb6\x40\xb5\xb2\x2d";
+        assert_eq!(foo.len(), 40);
+        check(foo).unwrap();
+        let message = Messages::new(foo).next_message().unwrap().unwrap();
+        let [a, b, c, d, e] = message.args.numbers::<5>();
+        assert_eq!((a, b, c), (Some(1000.0), Some(-1.0), None));
+        assert_eq!(d.map(|v| v as f32), Some(1.234));
+        assert_eq!(e.map(|v| v as f32), Some(5.678));
+    }
+
+    #[test]
+    fn numbers_are_read_past_arguments_of_every_other_type() {
+        // A blob of 3 bytes, a time tag, nil, impulse, a character, then in an array: h −3, d 0.25, T, F.
+        let bytes = b"/x\0\0,btNIc[hdTF]\0\0\0\0\0\0\0\x03abc\0\0\0\0\0\0\0\0\x01\0\0\0A\
+            \xff\xff\xff\xff\xff\xff\xff\xfd\x3f\xd0\0\0\0\0\0\0";
+        check(bytes).unwrap();
+        let message = Messages::new(bytes).next_message().unwrap().unwrap();
+        let numbers = message.args.clone().numbers::<10>();
+        let [_, _, _, _, _, h, d, t, f, none] = numbers;
+        assert!(numbers.iter().take(5).all(Option::is_none));
+        assert_eq!((h, d, t, f), (Some(-3.0), Some(0.25), Some(1.0), Some(0.0)));
+        assert_eq!(none, None);
+        assert_eq!(message.args.numbers::<2>(), [None, None]);
+        // After a tag that nobody knows nothing can be found.
+        let unknown = b"/x\0\0,iqi\0\0\0\0\0\0\0\x01\0\0\0\x02";
+        check(unknown).unwrap();
+        let message = Messages::new(unknown).next_message().unwrap().unwrap();
+        assert_eq!(message.args.numbers::<3>(), [Some(1.0), None, None]);
+    }
+
     #[test]
     fn a_bomb_of_2500_bundles_is_refused_without_recursion() {
         assert!(check(&nested(MAX_DEPTH)).is_ok());
@@ -441,7 +519,9 @@ mod tests {
             let bytes = if as_bundle { bundle(&[&bytes]) } else { bytes };
             if check(&bytes).is_ok() {
                 let mut messages = Messages::new(&bytes);
-                while messages.next_message().unwrap().is_some() {}
+                while let Some(message) = messages.next_message().unwrap() {
+                    let _ = message.args.numbers::<8>();
+                }
             }
         }
     }

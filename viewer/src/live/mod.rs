@@ -1,0 +1,451 @@
+//! The live hub: sockets feed the client; a recorder taps in and out without losing a frame.
+//!
+//! ```text
+//! phone ─UDP→ socket task ─decode→ ┌ client (one lock, held per datagram) ─evaluate→ readers, outputs
+//!            (threads "net")       │    ▲ └─ thread "virtuals" evaluates parts, pushes what they make
+//! file ─in its time→ (threads      │    │
+//!  "file") ──────────────────────→ └ tap of the recorder ─bounded queue→ thread "recorder" → disk
+//! ```
+//!
+//! The client and the tap stand behind one lock, so a recording begins and ends between two frames: all
+//! static data known at its start is written first, and what arrived before the stop is in the take.
+
+mod files;
+mod receive;
+mod shared;
+mod virtuals;
+
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc, Mutex, MutexGuard, PoisonError,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use anyhow::{Context as _, bail};
+use hub::{
+    FrameData, FrameMeta, FrameRate, QualifiedFrameTime, SubjectKey, SubjectState, WorldTime,
+    client::Client,
+};
+use recordings::{
+    format::{SubjectSummary, TakeInfo},
+    recorder::{Ended, Recorder, Start},
+};
+use serde_json::json;
+use sources::{Protocol, stats::ListenStats};
+use tokio::runtime::Runtime;
+
+pub use files::RunningFile;
+pub use shared::Shared;
+pub use virtuals::VirtualReport;
+
+use crate::{
+    clock::HubClock,
+    command::PhoneDo,
+    outputs::{self, Outbound, RunningOutput, StageView},
+    remote::Remote,
+    senders::Senders,
+    session::table_for,
+    stage::{Stage, SubjectTable, Transport},
+    timecode_in::{Master, TimecodeIn},
+};
+
+/// Called with each frame after the client has it; for measurements.
+pub type Observer = Box<dyn FnMut(&SubjectKey, &FrameMeta, Option<&FrameData>) + Send>;
+
+/// One listening socket.
+#[derive(Clone)]
+pub struct Listening {
+    /// Protocol.
+    pub kind: Protocol,
+    /// What carries it.
+    pub transport: Transport,
+    /// Whether the hub connects instead of listening.
+    pub connects: bool,
+    /// The address it really has; the device's, if the hub connects.
+    pub addr: SocketAddr,
+    /// Receive buffer granted, in bytes; 0 for connections.
+    pub receive_buffer_bytes: usize,
+    /// Its counters.
+    pub stats: Arc<Mutex<ListenStats>>,
+    /// Who sends to it.
+    pub senders: Arc<Mutex<Senders>>,
+}
+
+/// A running hub.
+pub struct Live {
+    clock: HubClock,
+    rate: FrameRate,
+    shared: Arc<Mutex<Shared>>,
+    listening: Vec<Listening>,
+    outputs: Vec<RunningOutput>,
+    timecode: TimecodeIn,
+    remote: Option<Remote>,
+    virtuals: Option<virtuals::Virtuals>,
+    files: Vec<RunningFile>,
+    stop: Arc<AtomicBool>,
+    net: Option<Runtime>,
+}
+
+/// A recording of a live hub.
+pub struct LiveRecording {
+    recorder: Recorder,
+    /// Counts of each subject at the start, to be taken off at the end.
+    baseline: Vec<(SubjectKey, hub::Counts)>,
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    // Counters and buffers are whole between any two statements; a panic elsewhere does not spoil them.
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What outputs see of the hub.
+struct View {
+    clock: HubClock,
+    rate: FrameRate,
+    shared: Arc<Mutex<Shared>>,
+    master: Master,
+}
+
+impl StageView for View {
+    fn now(&self) -> WorldTime {
+        self.clock.now()
+    }
+
+    fn with_client(&self, f: &mut dyn FnMut(&Client)) {
+        f(&lock(&self.shared).client);
+    }
+
+    fn outbound(&self, key: &SubjectKey) -> Outbound {
+        lock(&self.shared).outbound(key)
+    }
+
+    fn timecode(&self, at: WorldTime) -> QualifiedFrameTime {
+        timecode(&self.master, self.clock, at, self.rate)
+    }
+}
+
+/// The hub's timecode; where no master tells one, the computer's time of day.
+fn timecode(
+    master: &Master,
+    clock: HubClock,
+    at: WorldTime,
+    rate: FrameRate,
+) -> QualifiedFrameTime {
+    let told = lock(master).timecode(at);
+    told.unwrap_or_else(|| clock.timecode(at, rate))
+}
+
+impl Live {
+    /// Binds all sockets of a stage and starts receiving, then everything else of it.
+    ///
+    /// # Errors
+    /// When anything cannot start; nothing runs then.
+    pub fn start(stage: &Stage) -> anyhow::Result<Self> {
+        let clock = HubClock::new();
+        let rate = stage.timecode_rate();
+        let shared = Arc::new(Mutex::new(Shared::new(stage.subjects.clone())));
+        let stop = Arc::new(AtomicBool::new(false));
+        // Before anything is bound: a file that cannot be opened fails the start.
+        let files = files::open(stage)?;
+        let mut listening = Vec::new();
+        let mut tasks = Vec::new();
+        for source in stage.sources.iter().filter(|s| s.file.is_none()) {
+            let (task, bound) = receive::Source::bind(source, clock, &shared)?;
+            listening.push(bound);
+            tasks.push(task);
+        }
+        let timecode = TimecodeIn::start(&stage.timecode, rate, clock, &shared)?;
+        let view: Arc<dyn StageView> = Arc::new(View {
+            clock,
+            rate,
+            shared: Arc::clone(&shared),
+            master: timecode.master(),
+        });
+        let outputs = outputs::start(&stage.outputs, &view)?;
+        lock(&shared).feeds = outputs.iter().filter_map(|o| o.feed().cloned()).collect();
+        let remote = Remote::start(&stage.remote_options(), clock)?;
+        let virtuals = virtuals::Virtuals::start(&stage.virtuals, rate, clock, &shared)?;
+        let files = files
+            .into_iter()
+            .map(|file| file.play(clock, &shared))
+            .collect::<anyhow::Result<_>>()?;
+        // Not the scheduler of asynchronous tasks, only its pool of threads: see `sources::net::listen`.
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .thread_name("net")
+            .max_blocking_threads(tasks.len().max(1))
+            .build()
+            .context("cannot start the network runtime")?;
+        for task in tasks {
+            let stop = Arc::clone(&stop);
+            runtime.spawn_blocking(move || task.run(&stop));
+        }
+        Ok(Self {
+            clock,
+            rate,
+            shared,
+            listening,
+            outputs,
+            timecode,
+            remote,
+            virtuals,
+            files,
+            stop,
+            net: Some(runtime),
+        })
+    }
+
+    /// The hub's clock.
+    pub fn clock(&self) -> HubClock {
+        self.clock
+    }
+
+    /// What listens where.
+    pub fn listening(&self) -> &[Listening] {
+        &self.listening
+    }
+
+    /// Looks at or changes what the socket tasks share. Holds up receiving: be brief.
+    pub fn with<T>(&self, f: impl FnOnce(&mut Shared) -> T) -> T {
+        f(&mut lock(&self.shared))
+    }
+
+    /// Calls `observer` with each frame once the client has it.
+    pub fn observe(&self, observer: Observer) {
+        lock(&self.shared).observer = Some(observer);
+    }
+
+    /// Begins a take in which every frame from now on is recorded.
+    ///
+    /// # Errors
+    /// When the folder cannot be used.
+    pub fn record(
+        &self,
+        folder: std::path::PathBuf,
+        slate: &str,
+        take: u32,
+    ) -> anyhow::Result<LiveRecording> {
+        let at = self.clock.now();
+        let local = self.clock.local(at);
+        let info = TakeInfo {
+            slate: slate.to_owned(),
+            take,
+            date: local.strftime("%Y-%m-%d").to_string(),
+            started: local.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string(),
+            start_unix_nanos: self.clock.unix_nanos(at),
+            start_timecode: self.timecode(at).label().to_string(),
+            timecode_rate: self.timecode(at).rate.to_string(),
+            program: format!("ghostlight {}", env!("CARGO_PKG_VERSION")),
+            ..TakeInfo::default()
+        };
+        let recorder = Recorder::start(Start { folder, info, at })?;
+        let tap = recorder.tap();
+        tap.event(
+            json!({"event": "start", "slate": slate, "take": recorder.info().take}),
+            at,
+        );
+        let mut shared = lock(&self.shared);
+        let mut baseline = Vec::new();
+        for subject in shared.client.subjects() {
+            let received = shared.received(subject.key());
+            tap.static_data(subject.key(), received.unwrap_or(subject.statics()), at);
+            baseline.push((subject.key().clone(), subject.counts()));
+        }
+        for table in shared.subjects.iter().filter(|t| !t.process.is_empty()) {
+            tap.event(shared::processing_event(table), at);
+        }
+        shared.tap = Some(tap);
+        drop(shared);
+        Ok(LiveRecording { recorder, baseline })
+    }
+
+    /// Ends a take: everything received before this is in it.
+    ///
+    /// # Errors
+    /// When it cannot be finished.
+    pub fn finish(&self, recording: LiveRecording, reason: &str) -> anyhow::Result<Ended> {
+        let mut shared = lock(&self.shared);
+        shared.tap = None;
+        let at = self.clock.now();
+        let counts: Vec<SubjectSummary> = shared
+            .client
+            .subjects()
+            .map(|s| {
+                let before = recording.baseline.iter().find(|(k, _)| k == s.key());
+                let before = before.map_or_else(hub::Counts::default, |(_, c)| *c);
+                let now = s.counts();
+                SubjectSummary {
+                    source: s.key().source.to_string(),
+                    name: s.key().name.to_string(),
+                    lost: now.lost.saturating_sub(before.lost),
+                    late: now.late.saturating_sub(before.late),
+                    duplicate: now.duplicate.saturating_sub(before.duplicate),
+                    refused: now.refused_total().saturating_sub(before.refused_total()),
+                    ..SubjectSummary::default()
+                }
+            })
+            .collect();
+        drop(shared);
+        let ended = recording.recorder.stop(reason, at, move |info| {
+            for count in &counts {
+                recordings::library::add_counts(info, &count.source, &count.name, count);
+            }
+        })?;
+        Ok(ended)
+    }
+
+    /// The hub's timecode.
+    pub fn timecode(&self, at: WorldTime) -> QualifiedFrameTime {
+        timecode(&self.timecode.master(), self.clock, at, self.rate)
+    }
+
+    /// Where the hub's timecode comes from, and how it is.
+    pub fn timecode_in(&self) -> &TimecodeIn {
+        &self.timecode
+    }
+
+    /// The outputs.
+    pub fn outputs(&self) -> &[RunningOutput] {
+        &self.outputs
+    }
+
+    /// The files that play as sources.
+    pub fn files(&self) -> &[RunningFile] {
+        &self.files
+    }
+
+    /// Phones and other devices under remote control.
+    pub fn remote(&self) -> Option<&Remote> {
+        self.remote.as_ref()
+    }
+
+    /// How the virtual subjects are.
+    pub fn virtuals(&self) -> Vec<VirtualReport> {
+        self.virtuals
+            .as_ref()
+            .map_or_else(Vec::new, virtuals::Virtuals::reports)
+    }
+
+    /// What is said of a subject now.
+    pub fn subject_table(&self, name: &str, source: Option<&str>) -> SubjectTable {
+        table_for(&lock(&self.shared).subjects, name, source)
+    }
+
+    /// Says something else of a subject, now and when it appears.
+    pub fn set_subject(&self, table: SubjectTable) {
+        let now = self.clock.now();
+        let mut shared = lock(&self.shared);
+        let place = shared.table_mut(&table.name, table.source.as_deref());
+        let processing = (table.process != place.process).then(|| shared::processing_event(&table));
+        *place = table;
+        shared.apply_tables(now);
+        if let (Some(tap), Some(event)) = (&shared.tap, processing) {
+            tap.event(event, now);
+        }
+    }
+
+    /// Says something else of all subjects.
+    pub fn set_subjects(&self, tables: Vec<SubjectTable>) {
+        let now = self.clock.now();
+        let mut shared = lock(&self.shared);
+        shared.subjects = tables;
+        shared.apply_tables(now);
+        if let Some(tap) = &shared.tap {
+            for table in shared.subjects.iter().filter(|t| !t.process.is_empty()) {
+                tap.event(shared::processing_event(table), now);
+            }
+        }
+    }
+
+    /// Switches a processor of a subject. False when there is none of that number.
+    pub fn enable_processor(&self, subject: &str, index: usize, on: bool) -> bool {
+        let now = self.clock.now();
+        let mut shared = lock(&self.shared);
+        let found = shared.enable_step(subject, index, on, now);
+        if found && let Some(tap) = &shared.tap {
+            let event =
+                json!({"event": "processor", "subject": subject, "index": index, "enabled": on});
+            tap.event(event, now);
+        }
+        found
+    }
+
+    /// Switches an output by name or number from 1. False when there is none.
+    pub fn enable_output(&self, which: &str, on: bool) -> bool {
+        let output = outputs::find(&self.outputs, which);
+        if let Some(output) = output {
+            output.set_enabled(on);
+        }
+        output.is_some()
+    }
+
+    /// Tells phones something.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub fn order_phones(&self, order: PhoneDo) -> anyhow::Result<()> {
+        match &self.remote {
+            Some(remote) => remote.phones(order),
+            None => {
+                bail!("no phone is under remote control; the stage file names them in [[phone]]")
+            }
+        }
+    }
+
+    /// Tells devices that a take begins.
+    pub(crate) fn announce_recording(&self, slate: &str, take: u32) {
+        if let Some(remote) = &self.remote {
+            let timecode = self.timecode(self.clock.now()).label().to_string();
+            remote.announce_recording(slate, take, &timecode);
+        }
+    }
+
+    /// Tells devices that the take ends.
+    pub(crate) fn announce_stop(&self) {
+        if let Some(remote) = &self.remote {
+            remote.announce_stop();
+        }
+    }
+
+    /// States of all subjects, for reports.
+    pub fn states(&self) -> Vec<(SubjectKey, SubjectState)> {
+        let now = self.clock.now();
+        let shared = lock(&self.shared);
+        shared
+            .client
+            .subjects()
+            .map(|s| (s.key().clone(), s.state(now)))
+            .collect()
+    }
+
+    /// Stops receiving; what the sockets still hold is taken first.
+    pub fn stop(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        self.files.clear();
+        self.virtuals = None;
+        self.remote = None;
+        self.timecode.stop();
+        for output in &mut self.outputs {
+            output.stop();
+        }
+        if let Some(net) = self.net.take() {
+            net.shutdown_timeout(Duration::from_secs(5));
+        }
+    }
+}
+
+impl Drop for Live {
+    fn drop(&mut self) {
+        self.stop();
+    }
+}
+
+impl LiveRecording {
+    /// The recorder.
+    pub fn recorder(&self) -> &Recorder {
+        &self.recorder
+    }
+}
