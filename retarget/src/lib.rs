@@ -4,13 +4,25 @@
 //! what stayed unbound. Evaluated each frame it neither fails nor allocates.
 //!
 //! - [`FaceRig`]: face curves to morph weights, and to rotations of neck, head and eyes.
+//! - [`face`]: curve sets, maps, calibration, driven bones, gaze, loss; [`face::FacePipeline`] is all of it.
+//! - [`voice`]: a voice as a source for a face: samples to visemes and mouth curves.
+//! - [`characterise`]: which bone of a skeleton is which of a person's.
+//! - [`ik`]: limb, look and full-body solvers.
+//! - [`contact`]: feet on the floor, hands on the body.
+//! - [`layers`]: switches, clips over a body, correctives, and what plays when a stream is lost.
 //!
 //! No character format, file or clock is known here: names and numbers in, numbers out.
 
+pub mod characterise;
+pub mod contact;
+pub mod face;
 mod face_rig;
 mod human;
+pub mod ik;
+pub mod layers;
 pub mod math;
 mod rig;
+pub mod voice;
 
 pub use face_rig::{FaceJoints, FaceRig, FaceRigOptions};
 pub use human::{ChainKind, HumanBone, Side};

@@ -61,15 +61,15 @@ fn a_steady_face_does_not_allocate_from_datagram_to_answer() {
 
 #[test]
 fn a_steady_body_does_not_allocate_over_our_own_wire() {
-    let performer = sources::synthetic::Performer::new(3);
+    let performer = Performer::new(3);
     let name = SubjectName::new("body").unwrap();
     let mut sender = sources::native::NativeSender::new(1, "test");
     let mut decoder = sources::native::NativeDecoder::new();
     let mut client = Client::default();
     let mut out = Evaluated::default();
     let from = SocketAddr::from(([10, 0, 0, 1], 1));
-    let mut frame = hub::FrameData {
-        body: hub::FrameBody::Animation(Vec::new()),
+    let mut frame = FrameData {
+        body: FrameBody::Animation(Vec::new()),
         properties: Vec::new(),
     };
     let rate = FrameRate::FPS_100;
@@ -84,12 +84,12 @@ fn a_steady_body_does_not_allocate_over_our_own_wire() {
         for i in range {
             let nanos = rate.nanos_of(i);
             let now = WorldTime::from_nanos(nanos);
-            if let hub::FrameBody::Animation(bones) = &mut frame.body {
+            if let FrameBody::Animation(bones) = &mut frame.body {
                 performer.body(nanos as f64 / 1e9, bones);
             }
-            let meta = hub::FrameMeta {
-                source_time: Some(hub::SourceTime::from_nanos(nanos)),
-                ..hub::FrameMeta::default()
+            let meta = FrameMeta {
+                source_time: Some(SourceTime::from_nanos(nanos)),
+                ..FrameMeta::default()
             };
             sender.frame(&name, &meta, Some(&frame), now, |d| {
                 decoder
@@ -298,7 +298,9 @@ fn a_steady_virtual_subject_does_not_allocate() {
     let keys = ["Suit", "iPhone"].map(|n| SubjectKey::new(SourceId::new("test").unwrap(), name(n)));
     let mut client = Client::default();
     for (key, statics) in keys.iter().zip([&body, &face]) {
-        client.push_static(key, statics, WorldTime::default()).unwrap();
+        client
+            .push_static(key, statics, WorldTime::default())
+            .unwrap();
     }
     let spec = VirtualSpec {
         parts: ["Suit", "iPhone"].map(|n| PartSpec::new(name(n))).to_vec(),
@@ -324,7 +326,10 @@ fn a_steady_virtual_subject_does_not_allocate() {
     assert_eq!(allocations, 0);
     assert!(frames > 1000, "{frames} frames");
     assert_eq!(hero.faults(), Vec::<String>::new());
-    assert_eq!((out.data.transforms().len(), out.data.properties.len()), (52, 61));
+    assert_eq!(
+        (out.data.transforms().len(), out.data.properties.len()),
+        (52, 61)
+    );
 }
 
 #[test]
@@ -367,7 +372,7 @@ fn steady_outputs_do_not_allocate() {
             time: WorldTime::from_nanos(i * 10_000_000),
             timecode: Some(QualifiedFrameTime::whole(i, FrameRate::FPS_60)),
             tracking: Tracking::Tracked,
-            quality: Quality::Exact { frame: i },
+            quality: Quality::Exact { frame: i as u64 },
         };
         write_frame(&mut text, &who, &head, Some(&frame));
         bytes += text.len();
@@ -378,9 +383,8 @@ fn steady_outputs_do_not_allocate() {
 
 #[test]
 fn steady_timecode_does_not_allocate() {
-    let label = |frame: i64| {
-        Timecode::from_frame(frame, FrameRate::FPS_25, DropFrame::NonDrop).unwrap()
-    };
+    let label =
+        |frame: i64| Timecode::from_frame(frame, FrameRate::FPS_25, DropFrame::NonDrop).unwrap();
     let mut readings = 0;
     let mut decoder = MtcDecoder::new(None);
     let allocations = steady(|i| {
@@ -392,8 +396,7 @@ fn steady_timecode_does_not_allocate() {
     assert_eq!(allocations, 0, "mtc");
     assert!(readings >= COUNTED, "{readings}");
 
-    let mut encoder =
-        LtcEncoder::new(48_000, FrameRate::FPS_25, EncodeOptions::default()).unwrap();
+    let mut encoder = LtcEncoder::new(48_000, FrameRate::FPS_25, EncodeOptions::default()).unwrap();
     let mut sounds: Vec<Vec<f32>> = Vec::new();
     for i in 0..WARM + COUNTED {
         let mut sound = Vec::new();

@@ -6,12 +6,15 @@
     reason = "a test that cannot go on should say so and stop"
 )]
 
+mod characterise;
 mod faults;
 mod fuzz;
 mod hot_paths;
 mod layering;
 mod namespace;
 mod packets;
+mod round_trip;
+mod voice;
 
 use tests::counting::Counting;
 

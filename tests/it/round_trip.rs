@@ -59,10 +59,13 @@ fn performed(number: usize) -> Said {
     let faces = arkit::CURVES[..arkit::NUM_FACE_CURVES].iter().enumerate();
     let mut said = Said {
         bones: names.enumerate().map(|(i, name)| (name, pose(i))).collect(),
-        expressions: faces.map(|(i, name)| ((*name).to_owned(), value(i))).collect(),
+        expressions: faces
+            .map(|(i, name)| ((*name).to_owned(), value(i)))
+            .collect(),
         is_applied: true,
     };
-    said.expressions.insert("JawOpen".to_owned(), number as f32 / MAX_SENT as f32);
+    said.expressions
+        .insert("JawOpen".to_owned(), number as f32 / MAX_SENT as f32);
     said
 }
 
@@ -75,7 +78,10 @@ fn message(addr: &str, args: Vec<OscType>) -> OscPacket {
 
 fn named(name: &str, numbers: &[f32]) -> Vec<OscType> {
     let numbers = numbers.iter().copied().map(OscType::Float);
-    [OscType::String(name.to_owned())].into_iter().chain(numbers).collect()
+    [OscType::String(name.to_owned())]
+        .into_iter()
+        .chain(numbers)
+        .collect()
 }
 
 /// One bundle with everything, as a performer sends it.

@@ -7,7 +7,7 @@ usage() {
     cat <<'TEXT'
 usage: all.sh [--samples FOLDER] [--out DIR]
 
-Needs GHOSTLIGHT_BIN. Runs setup.sh (quick when done), then every check; two minutes with samples.
+Needs GHOSTLIGHT_BIN. Runs setup.sh (quick when done), then every check; three minutes with samples.
   --samples FOLDER  also the real takes and captures there (skipped if it does not exist)
   --out DIR         leave exported takes and, if there is a Chromium, pictures in DIR
 TEXT
@@ -40,6 +40,11 @@ check() {
 rm -f "$out"/takes-python/take.* "$out"/takes-app/*/take.*
 check livelinkface_peer.py --out "$out/takes-python"
 check vmc_peer.py
+check vmcp_peer.py
+check psn_peer.py
+check vmc_out_peer.py
+check osc_out_peer.py
+check ws_out_peer.py
 [[ -z $samples ]] || check samples.sh "$samples" --out "$out/takes-app"
 shopt -s nullglob
 for glb in "$out"/takes-python/take.glb "$out"/takes-app/*/take.glb; do
@@ -51,5 +56,6 @@ for glb in "$out"/takes-python/take.glb "$out"/takes-app/*/take.glb; do
     fi
 done
 check decode_speed.py
+check osc_speed.py
 echo "$passed passed, $failed failed"
 [[ $failed -eq 0 ]]

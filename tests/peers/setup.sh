@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Installs the independent programs that judge ghostlight (see README.md here)
-# into one folder: a Python environment with pylivelinkface, and the npm
-# packages gltf-validator, three and playwright-core, all at pinned versions.
+# into one folder: a Python environment with what requirements.txt pins, and the
+# npm packages gltf-validator, three and playwright-core, all at pinned versions.
 # Running it again does nothing unless a pin changed.
 set -euo pipefail
 

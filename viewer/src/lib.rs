@@ -10,6 +10,7 @@ pub mod cli;
 mod clock;
 pub mod command;
 pub mod discovery;
+mod doctor;
 pub mod file_source;
 pub mod live;
 pub mod output;

@@ -9,6 +9,41 @@ use sources::Reject;
 pub const MAX_SENDERS: usize = 32;
 /// Seconds over which [`Sender::recent`] counts.
 pub const RECENT_SECS: usize = 10;
+/// Most bytes kept of one datagram of a sender.
+pub const SAMPLE_BYTES: usize = 64;
+
+/// The beginning of a datagram, to tell by which protocol it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Sample {
+    bytes: [u8; SAMPLE_BYTES],
+    /// How many of them there are.
+    len: usize,
+}
+
+impl Default for Sample {
+    fn default() -> Self {
+        Self {
+            bytes: [0; SAMPLE_BYTES],
+            len: 0,
+        }
+    }
+}
+
+impl Sample {
+    fn of(datagram: &[u8]) -> Self {
+        let mut sample = Self::default();
+        for (kept, byte) in sample.bytes.iter_mut().zip(datagram) {
+            *kept = *byte;
+            sample.len += 1;
+        }
+        sample
+    }
+
+    /// The bytes; at most [`SAMPLE_BYTES`].
+    pub fn as_slice(&self) -> &[u8] {
+        self.bytes.get(..self.len).unwrap_or(&[])
+    }
+}
 
 /// One address that sends to a socket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +62,8 @@ pub struct Sender {
     pub rejected: u64,
     /// Why the last one that was left out was, as an index of [`Reject::NAMES`].
     pub last_reject: Option<usize>,
+    /// The beginning of the last datagram that was left out; of the first one while none was.
+    pub sample: Sample,
     /// Datagrams by second, the second being the index modulo its length.
     by_second: [u32; RECENT_SECS],
 }
@@ -49,6 +86,7 @@ impl Sender {
             datagrams: 0,
             rejected: 0,
             last_reject: None,
+            sample: Sample::default(),
             by_second: [0; RECENT_SECS],
         }
     }
@@ -119,6 +157,14 @@ impl Senders {
         }
     }
 
+    /// Keeps the beginning of a datagram that was just noted, if it was left out or is the sender's first.
+    pub fn keep(&mut self, from: SocketAddr, datagram: &[u8], is_left_out: bool) {
+        let sender = self.all.iter_mut().find(|s| s.ip == from.ip());
+        if let Some(sender) = sender.filter(|s| is_left_out || s.datagrams == 1) {
+            sender.sample = Sample::of(datagram);
+        }
+    }
+
     /// All that are kept, in the order in which they were first heard, but for those that took another's place.
     pub fn iter(&self) -> std::slice::Iter<'_, Sender> {
         self.all.iter()
@@ -160,6 +206,31 @@ mod tests {
         );
         assert_eq!(Reject::NAMES[all[0].last_reject.unwrap()], "bad_magic");
         assert_eq!((all[1].rejected, all[1].last_reject), (0, None));
+    }
+
+    /// A datagram, what became of it, what is kept then.
+    type Case<'a> = (&'a [u8], Result<(), Reject>, &'a [u8]);
+
+    #[test]
+    fn what_was_left_out_last_is_kept_and_else_the_first() {
+        let mut senders = Senders::default();
+        let sample = |senders: &Senders| senders.iter().next().unwrap().sample.as_slice().to_vec();
+        let cases: [Case<'_>; 6] = [
+            (b"first", Ok(()), b"first"),
+            (b"second", Ok(()), b"first"),
+            (b"bad", Err(Reject::BadMagic), b"bad"),
+            (b"good", Ok(()), b"bad"),
+            (&[7; 100], Err(Reject::BadMagic), &[7; SAMPLE_BYTES]),
+            (b"", Err(Reject::BadMagic), b""),
+        ];
+        for (bytes, outcome, expected) in cases {
+            senders.heard(from(9, 1), &outcome, at(1.0));
+            senders.keep(from(9, 1), bytes, outcome.is_err());
+            assert_eq!(sample(&senders), expected);
+        }
+        // Of an address that is not kept there is no sample either.
+        senders.keep(from(10, 1), b"x", true);
+        assert_eq!(senders.iter().count(), 1);
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! The command line: one file per command. Parsing and exit codes are here.
 
 mod demo;
+mod doctor;
 mod export;
 mod monitor;
 mod pair;
@@ -8,6 +9,7 @@ mod play;
 mod record;
 mod send;
 mod serve;
+mod status;
 mod take;
 mod wait;
 
@@ -22,7 +24,7 @@ use crate::{
 };
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 success · 1 failure · 2 wrong usage · 3 it worked, but something was lost or left out.
+Exit codes: 0 success · 1 failure · 2 wrong usage · 3 it worked, but something was lost, left out or found wrong.
 
 Examples:
   ghostlight demo                                   a whole session without any device, in under a minute
@@ -53,6 +55,8 @@ enum Command {
     Send(send::SendArgs),
     /// Watch subjects live: rate, latency, loss, state, timecode
     Monitor(monitor::MonitorArgs),
+    /// Why is nothing moving? Look at everything on the way, and say what to do
+    Doctor(doctor::DoctorArgs),
     /// Show what to type into the phone, and what is wrong until it arrives
     Pair(pair::PairArgs),
     /// Record a take until the time is over or it is interrupted
@@ -118,6 +122,7 @@ fn announce(live: &Live, out: Output) {
         );
         out.say(&event, &sentence);
     }
+    status::announce(live, out);
 }
 
 impl Cli {
@@ -129,6 +134,7 @@ impl Cli {
             Command::Serve(args) => serve::run(&args, out),
             Command::Send(args) => send::run(&args, out),
             Command::Monitor(args) => monitor::run(&args, out),
+            Command::Doctor(args) => doctor::run(&args, out),
             Command::Pair(args) => pair::run(&args, out),
             Command::Record(args) => record::run(&args, out),
             Command::Take(args) => take::run(&args, out),

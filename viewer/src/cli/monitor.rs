@@ -10,7 +10,7 @@ use crossterm::{cursor, queue, style, terminal};
 use hub::{SubjectState, client::SubjectView};
 use serde_json::{Value, json};
 
-use super::{ListenArgs, record::seconds, start, wait};
+use super::{ListenArgs, record::seconds, start, status::Status, wait};
 use crate::{
     live::{Listening, Live},
     output::{Outcome, Output},
@@ -173,17 +173,21 @@ pub(super) fn run(args: &MonitorArgs, out: Output) -> anyhow::Result<Outcome> {
                 .map(|v| Row::of(v, &live))
                 .collect::<Vec<_>>()
         });
+        let status = Status::of(&live);
         if draws {
             // A terminal that cannot be drawn to is gone; the signal that follows ends us.
-            let _ = draw(&rows, live.listening());
+            let _ = draw(&rows, &status, live.listening());
         } else if out.is_json() {
-            for row in &rows {
-                out.say(&row.event(), "");
+            for event in rows.iter().map(Row::event).chain(status.events()) {
+                out.say(&event, "");
             }
         } else {
             out.note(HEAD);
             for row in &rows {
                 out.note(&row.line());
+            }
+            for (_, line) in status.lines() {
+                out.note(&line);
             }
         }
         false
@@ -200,7 +204,7 @@ pub(super) fn run(args: &MonitorArgs, out: Output) -> anyhow::Result<Outcome> {
     Ok(Outcome::Success)
 }
 
-fn draw(rows: &[Row], listening: &[Listening]) -> io::Result<()> {
+fn draw(rows: &[Row], status: &Status, listening: &[Listening]) -> io::Result<()> {
     let (width, height) = terminal::size()?;
     let mut out = io::stdout().lock();
     queue!(out, cursor::MoveTo(0, 0))?;
@@ -224,6 +228,11 @@ fn draw(rows: &[Row], listening: &[Listening]) -> io::Result<()> {
             "no subject yet: does the phone send to this machine's address and the port above?"
                 .to_owned(),
         ));
+    }
+    lines.push((None, String::new()));
+    for (is_well, line) in status.lines() {
+        let color = (!is_well).then_some(style::Color::Yellow);
+        lines.push((color, line));
     }
     for (color, line) in lines.iter().take(usize::from(height).saturating_sub(1)) {
         if let Some(color) = color {

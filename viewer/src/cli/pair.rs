@@ -249,9 +249,14 @@ struct Watch<'a> {
     listed: Option<i64>,
 }
 
+/// The sources that have a socket, in the order in which the hub lists them.
+fn of_sockets(stage: &Stage) -> impl Iterator<Item = &SourceTable> {
+    stage.sources.iter().filter(|s| s.file.is_none())
+}
+
 impl Watch<'_> {
     fn say_all(&self) {
-        for (source, listening) in self.stage.sources.iter().zip(self.live.listening()) {
+        for (source, listening) in of_sockets(self.stage).zip(self.live.listening()) {
             say_target(source, listening.addr, &self.ranked, self.out);
         }
         say_addresses(&self.ranked, &self.targets(), self.out);
@@ -266,7 +271,7 @@ impl Watch<'_> {
     }
 
     fn sockets(&self) -> Vec<Socket> {
-        let sources = self.stage.sources.iter();
+        let sources = of_sockets(self.stage);
         sources
             .zip(self.live.listening())
             .map(|(source, listening)| Socket {

@@ -7,7 +7,7 @@ use clap::Args;
 use hub::{SubjectKey, SubjectState};
 use serde_json::json;
 
-use super::{ListenArgs, announce, record, wait};
+use super::{ListenArgs, announce, record, status::Changes, wait};
 use crate::{
     command::Command,
     output::{Outcome, Output},
@@ -18,6 +18,8 @@ use crate::{
 const PERIOD: Duration = Duration::from_millis(50);
 /// Ticks between looks at the stage file.
 const WATCH_TICKS: u32 = 10;
+/// Ticks between looks at outputs, virtual subjects, timecode and phones.
+const STATUS_TICKS: u32 = 5;
 /// Commands that wait; who sends more waits himself.
 const MAX_COMMANDS: usize = 64;
 /// Longest line of a command.
@@ -45,6 +47,7 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
     let commands = args.control.then(read_commands).transpose()?;
     let mut watch = args.listen.stage.as_deref().map(Watch::new);
     let mut known: Vec<(SubjectKey, SubjectState)> = Vec::new();
+    let mut changes = Changes::default();
     let mut lossy = Outcome::Success;
     let mut tick = 0u32;
     let end = wait::until_end(None, PERIOD, || {
@@ -73,6 +76,9 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
             reload(&mut session, path, out);
         }
         say_states(&mut known, session.live().states(), out);
+        if tick.is_multiple_of(STATUS_TICKS) {
+            changes.say(session.live(), out);
+        }
         false
     })?;
     wait::exit_on_next_signal(out);

@@ -147,7 +147,9 @@ impl Receiver for SocketReceiver {
         let outcome = self.decoder.handle_datagram(now, from, bytes, &mut sink);
         drop(shared);
         lock(&self.stats).count(bytes.len(), &outcome);
-        lock(&self.senders).heard(from, &outcome, now);
+        let mut senders = lock(&self.senders);
+        senders.heard(from, &outcome, now);
+        senders.keep(from, bytes, outcome.is_err());
     }
 
     fn socket_error(&mut self, _error: &io::Error) {

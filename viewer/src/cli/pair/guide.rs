@@ -4,6 +4,7 @@ use std::net::SocketAddr;
 
 use sources::Protocol;
 
+pub(super) use crate::doctor::asked_phone;
 use crate::stage::SourceTable;
 
 /// How a device and the hub come together.
@@ -17,15 +18,6 @@ pub(super) struct Guide {
     pub(super) wants_address: bool,
     /// What a QR code should say, for devices that have a camera and a keyboard.
     pub(super) code: Option<String>,
-}
-
-/// The phone that a source asks to send, if the stage names one.
-pub(super) fn asked_phone(source: &SourceTable) -> Option<SocketAddr> {
-    match source.kind {
-        Protocol::IFacialMocap => source.ifacialmocap.phone,
-        Protocol::VTubeStudio => source.vtubestudio.phone,
-        _ => None,
-    }
 }
 
 /// Whether a phone or its like, which somebody holds and waits with, sends this.
@@ -131,38 +123,6 @@ pub(super) fn guide(source: &SourceTable, to: Option<SocketAddr>) -> Guide {
     }
 }
 
-/// What to do so that the firewall lets datagrams to these ports in.
-pub(super) fn firewall(os: &str, ports: &[u16]) -> String {
-    let list = |between: &str| {
-        let all: Vec<String> = ports.iter().map(u16::to_string).collect();
-        all.join(between)
-    };
-    match os {
-        "windows" => format!(
-            "set the network to private, and as administrator: netsh advfirewall firewall add rule \
-             name=Ghostlight dir=in action=allow protocol=UDP localport={}",
-            list(",")
-        ),
-        "macos" => {
-            "System Settings, Network, Firewall, Options: allow ghostlight; and Privacy & Security, \
-             Local Network: ghostlight or its terminal on"
-                .to_owned()
-        }
-        _ => {
-            let ufw: Vec<String> = ports.iter().map(|p| format!("sudo ufw allow {p}/udp")).collect();
-            let firewalld: Vec<String> = ports
-                .iter()
-                .map(|p| format!("--add-port={p}/udp"))
-                .collect();
-            format!(
-                "{}; or sudo firewall-cmd {}",
-                ufw.join(" && "),
-                firewalld.join(" ")
-            )
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -194,14 +154,5 @@ mod tests {
         table.ifacialmocap.phone = Some(([192, 168, 77, 9], 49983).into());
         assert!(!guide(&table, None).wants_address);
         assert_eq!(asked_phone(&table), table.ifacialmocap.phone);
-    }
-
-    #[test]
-    fn firewall_hints_name_every_port() {
-        for os in ["linux", "windows"] {
-            let hint = firewall(os, &[11111, 49983]);
-            assert!(hint.contains("11111") && hint.contains("49983"), "{hint}");
-        }
-        assert!(firewall("macos", &[1]).contains("Local Network"));
     }
 }
