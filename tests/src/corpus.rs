@@ -33,7 +33,8 @@ fn with_samples(mut made: Vec<Vec<u8>>, protocol: &str) -> Vec<Vec<u8>> {
 
 fn fmv3(kind: u8, schema: u32, sequence: u32, payload: &[u8]) -> Vec<u8> {
     let mut b = b"FMV3".to_vec();
-    b.extend([kind, 1]);
+    // Only frames have flags: this one is tracked.
+    b.extend([kind, u8::from(kind == 4)]);
     b.extend(40u16.to_le_bytes());
     b.extend(7u64.to_le_bytes());
     for word in [schema, sequence, 0, payload.len() as u32] {

@@ -14,7 +14,7 @@
 //! Traps: `name--5` is minus five, so a v1 item is split at its **first** `-`. `trackingStatus` may stand first
 //! or be missing. Names of the 52 shapes come as `mouthSmile_L` or `mouthSmileLeft`.
 
-use hub::arkit::{CURVES, NUM_FACE_CURVES};
+use hub::arkit::{self, NUM_FACE_CURVES};
 
 use crate::error::Reject;
 
@@ -76,10 +76,7 @@ pub(super) fn curve_of(name: &str) -> Option<usize> {
     } else {
         (name, "")
     };
-    CURVES[..NUM_FACE_CURVES].iter().position(|c| {
-        c.strip_suffix(side)
-            .is_some_and(|c| c.eq_ignore_ascii_case(base))
-    })
+    arkit::index_of_side(base, side).filter(|index| *index < NUM_FACE_CURVES)
 }
 
 enum Item<'a> {
@@ -262,7 +259,7 @@ mod tests {
     use super::*;
 
     fn weight(text: &Text<'_>, name: &str) -> Option<f32> {
-        text.weights[hub::arkit::index_of(name).unwrap()]
+        text.weights[arkit::index_of(name).unwrap()]
     }
 
     /// In the layout of the vendor's page; the numbers are ours.
