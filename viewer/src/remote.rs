@@ -59,6 +59,7 @@ enum Order {
         timecode: String,
     },
     Stop,
+    Refused,
     Phones(PhoneDo),
 }
 
@@ -224,6 +225,11 @@ impl Remote {
     /// Tells everyone that the take has ended. Returns at once.
     pub fn announce_stop(&self) {
         self.order(Order::Stop);
+    }
+
+    /// Tells that a recording that was asked for by [`Self::next_command`] did not begin.
+    pub fn refuse(&self) {
+        self.order(Order::Refused);
     }
 
     /// Tells all phones something else.

@@ -17,7 +17,7 @@ use crate::{
     command::{Command, OutputSwitch, ProcessorSwitch, Record, SubjectChange},
     live::{Live, LiveRecording},
     outputs::RunningOutput,
-    stage::{OutputTable, Stage, SubjectTable},
+    stage::{Stage, SubjectTable},
 };
 
 /// Slate of a take that nobody named.
@@ -45,7 +45,10 @@ pub enum Reply {
 /// A running hub, its stage, and the take being made.
 pub struct Session {
     live: Live,
+    /// The stage as it is now.
     stage: Stage,
+    /// The stage of the start, for what only a restart changes.
+    started: Stage,
     folder: PathBuf,
     recording: Option<LiveRecording>,
     slate: String,
@@ -60,6 +63,7 @@ impl Session {
         Ok(Self {
             live: Live::start(stage)?,
             stage: stage.clone(),
+            started: stage.clone(),
             folder,
             recording: None,
             slate: UNNAMED.to_owned(),
@@ -112,6 +116,13 @@ impl Session {
         remote.map_or_else(Vec::new, |r| {
             std::iter::from_fn(|| r.next_command()).collect()
         })
+    }
+
+    /// Tells the device that asked for a recording that there is none.
+    pub fn refuse(&self) {
+        if let Some(remote) = self.live.remote() {
+            remote.refuse();
+        }
     }
 
     /// Ends what runs by itself: a take whose disk is full. Call it a few times a second.
@@ -184,6 +195,15 @@ impl Session {
     }
 
     fn change_subject(&mut self, change: SubjectChange) -> anyhow::Result<Reply> {
+        if change.name.is_empty() {
+            bail!("which subject? give its `name`");
+        }
+        if change.source.is_none() && self.live.is_only_by_source(&change.name) {
+            bail!(
+                "subject {:?} is told by its source in the stage file; give `source` as it stands there",
+                change.name
+            );
+        }
         if let Some(name) = change.outbound_name.as_deref().filter(|n| !n.is_empty()) {
             SubjectName::new(name).with_context(|| format!("outbound name {name:?}"))?;
         }
@@ -248,38 +268,57 @@ impl Session {
     }
 
     /// Takes over what changed in a stage file that was saved again: subjects, and which outputs are on.
-    /// Gives what changed, and what needs a restart.
+    /// Gives what changed, and what needs a restart. `complete` adds what the command line said at the start.
     ///
     /// # Errors
     /// Never changes anything when the file is not right.
-    pub fn reload(&mut self, path: &Path) -> anyhow::Result<Reloaded> {
-        let new = Stage::read(path)?;
+    pub fn reload(
+        &mut self,
+        path: &Path,
+        complete: impl FnOnce(&mut Stage),
+    ) -> anyhow::Result<Reloaded> {
+        let mut new = Stage::read(path)?;
+        complete(&mut new);
         let mut reloaded = Reloaded::default();
         if new.subjects != self.stage.subjects {
             self.live.set_subjects(new.subjects.clone());
             reloaded.changed.push("subjects");
             self.stage.subjects.clone_from(&new.subjects);
         }
-        for (index, (old, new)) in self.stage.outputs.iter().zip(&new.outputs).enumerate() {
-            if old.enabled != new.enabled {
-                self.live
-                    .enable_output(&(index + 1).to_string(), new.enabled);
-                reloaded.changed.push("outputs");
+        let before = switches(&self.stage);
+        let mut is_switched = false;
+        for (name, on) in switches(&new) {
+            let was = before.iter().find(|(n, _)| *n == name);
+            if was.is_some_and(|(_, was)| *was != on)
+                && let Some(running) = self.live.outputs().iter().find(|o| o.name() == name)
+            {
+                running.set_enabled(on);
+                is_switched = true;
             }
         }
-        let mut old = self.stage.clone();
-        let switched = |outputs: &mut Vec<OutputTable>| {
-            for output in outputs {
-                output.enabled = true;
-            }
-        };
-        let mut rest = new.clone();
-        switched(&mut old.outputs);
-        switched(&mut rest.outputs);
-        reloaded.needs_restart = old != rest;
+        if is_switched {
+            reloaded.changed.push("outputs");
+        }
+        reloaded.needs_restart = fixed(&self.started) != fixed(&new);
         self.stage = new;
         Ok(reloaded)
     }
+}
+
+/// The outputs by name, and whether each is on.
+fn switches(stage: &Stage) -> Vec<(String, bool)> {
+    let numbered = stage.outputs.iter().zip(1..);
+    numbered.map(|(o, n)| (o.name_as(n), o.enabled)).collect()
+}
+
+/// What of a stage cannot change while the hub runs.
+fn fixed(stage: &Stage) -> Stage {
+    let mut fixed = stage.clone();
+    fixed.subjects.clear();
+    for output in &mut fixed.outputs {
+        output.enabled = true;
+    }
+    fixed
 }
 
 /// What [`Session::reload`] did.
@@ -295,32 +334,42 @@ pub struct Reloaded {
 #[derive(Debug)]
 pub struct Watch {
     path: PathBuf,
-    seen: Option<SystemTime>,
+    /// As it was taken over.
+    seen: Option<Stamp>,
+    /// As it was at the last look.
+    last: Option<Stamp>,
 }
+
+/// When a file was written, and its length.
+type Stamp = (SystemTime, u64);
 
 impl Watch {
     /// Watches from now on.
     pub fn new(path: &Path) -> Self {
+        let now = stamp(path);
         Self {
             path: path.to_owned(),
-            seen: modified(path),
+            seen: now,
+            last: now,
         }
     }
 
-    /// The file, if it was saved since the last look.
+    /// The file, if it was saved and has stood still since the last look.
     pub fn changed(&mut self) -> Option<&Path> {
-        let now = modified(&self.path);
-        // A file that is away for a moment is being written.
-        let changed = now.is_some() && now != self.seen;
-        if changed {
+        let now = stamp(&self.path);
+        // An editor may have emptied the file and not written it yet.
+        let is_settled = now.is_some() && now == self.last && now != self.seen;
+        self.last = now;
+        if is_settled {
             self.seen = now;
         }
-        changed.then_some(&*self.path)
+        is_settled.then_some(&*self.path)
     }
 }
 
-fn modified(path: &Path) -> Option<SystemTime> {
-    std::fs::metadata(path).ok()?.modified().ok()
+fn stamp(path: &Path) -> Option<Stamp> {
+    let about = std::fs::metadata(path).ok()?;
+    Some((about.modified().ok()?, about.len()))
 }
 
 /// What is said of a subject, with its name and source.
@@ -330,4 +379,42 @@ pub(crate) fn table_for(tables: &[SubjectTable], name: &str, source: Option<&str
         .find(|t| t.name == name && t.source.as_deref() == source)
         .cloned()
         .unwrap_or_else(|| SubjectTable::new(name, source.map(str::to_owned)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_is_taken_over_once_it_stands_still() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("stage.toml");
+        std::fs::write(&path, "[hub]\n").unwrap();
+        let mut watch = Watch::new(&path);
+        assert!(watch.changed().is_none());
+        // Emptied by an editor, not written yet: two looks see different files.
+        std::fs::write(&path, "").unwrap();
+        assert!(watch.changed().is_none());
+        std::fs::write(&path, "[hub]\ntimecode_rate = \"25\"\n").unwrap();
+        assert!(watch.changed().is_none());
+        assert_eq!(watch.changed(), Some(&*path));
+        assert!(watch.changed().is_none());
+    }
+
+    #[test]
+    fn outputs_are_known_by_name_wherever_they_stand() {
+        let stage = |text: &str| Stage::parse(text).unwrap();
+        let table = |name: &str, on: bool| {
+            format!(
+                "[[output]]\nkind = \"vmc\"\nto = [\"127.0.0.1:1\"]\nname = \"{name}\"\nenabled = {on}\n"
+            )
+        };
+        let one = stage(&(table("A", true) + &table("B", false)));
+        let two = stage(&(table("B", false) + &table("A", true)));
+        let mut swapped = switches(&two);
+        swapped.reverse();
+        assert_eq!(switches(&one), swapped);
+        let other = stage(&(table("A", false) + &table("B", false)));
+        assert_eq!(fixed(&one), fixed(&other));
+    }
 }

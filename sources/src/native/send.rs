@@ -8,6 +8,8 @@ use super::packet::{Envelope, Kind, MAX_DATAGRAM, MAX_FRAGMENTS, PIECE_BYTES};
 
 /// Static data is sent again that often.
 const REPEAT_NANOS: i64 = 1_000_000_000;
+/// Subjects kept before those that ended are forgotten.
+const MAX_KEPT: usize = 1024;
 
 struct Stream {
     number: u32,
@@ -16,6 +18,7 @@ struct Stream {
     message: Vec<u8>,
     sent: WorldTime,
     sequence: u64,
+    is_ended: bool,
 }
 
 /// One sender's run. Memory is reused; a steady stream of frames does not allocate.
@@ -23,6 +26,8 @@ pub struct NativeSender {
     session: u64,
     label: String,
     streams: HashMap<SubjectName, Stream>,
+    /// Numbers are never used twice.
+    next_number: u32,
     encoder: wire::Encoder,
     frame: Vec<u8>,
     datagram: Vec<u8>,
@@ -35,6 +40,7 @@ impl NativeSender {
             session,
             label: label.to_owned(),
             streams: HashMap::new(),
+            next_number: 0,
             encoder: wire::Encoder::default(),
             frame: Vec::new(),
             datagram: Vec::with_capacity(MAX_DATAGRAM),
@@ -49,15 +55,24 @@ impl NativeSender {
         now: WorldTime,
         mut send: impl FnMut(&[u8]),
     ) {
-        let number = self.streams.len() as u32;
-        let stream = self.streams.entry(name.clone()).or_insert_with(|| Stream {
-            number,
-            generation: 0,
-            statics: data.clone(),
-            message: Vec::new(),
-            sent: now,
-            sequence: 0,
+        if self.streams.len() >= MAX_KEPT && !self.streams.contains_key(name) {
+            self.streams.retain(|_, stream| !stream.is_ended);
+        }
+        let next_number = &mut self.next_number;
+        let stream = self.streams.entry(name.clone()).or_insert_with(|| {
+            let number = *next_number;
+            *next_number = next_number.wrapping_add(1);
+            Stream {
+                number,
+                generation: 0,
+                statics: data.clone(),
+                message: Vec::new(),
+                sent: now,
+                sequence: 0,
+                is_ended: false,
+            }
         });
+        stream.is_ended = false;
         if stream.generation == 0 || stream.statics != *data {
             stream.generation += 1;
             stream.statics = data.clone();
@@ -123,7 +138,8 @@ impl NativeSender {
 
     /// Says that a subject ends.
     pub fn removed(&mut self, name: &SubjectName, mut send: impl FnMut(&[u8])) {
-        if let Some(stream) = self.streams.get(name) {
+        if let Some(stream) = self.streams.get_mut(name) {
+            stream.is_ended = true;
             let head = (Kind::Removed, stream.number, 0);
             fragment(&mut self.datagram, self.session, head, &[], &mut send);
         }

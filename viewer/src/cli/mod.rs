@@ -87,6 +87,12 @@ impl ListenArgs {
             Some(path) => Stage::read(path)?,
             None => Stage::default(),
         };
+        self.complete(&mut stage);
+        Ok(stage)
+    }
+
+    /// Adds what the command line says, and the usual sources where nothing is said.
+    fn complete(&self, stage: &mut Stage) {
         stage.sources.extend(self.sources.iter().cloned());
         if stage.sources.is_empty() {
             for kind in sources::Protocol::USUAL {
@@ -94,7 +100,6 @@ impl ListenArgs {
                 stage.sources.push(SourceTable::new(kind, addr));
             }
         }
-        Ok(stage)
     }
 }
 
@@ -114,12 +119,16 @@ fn announce(live: &Live, out: Output) {
             "addr": l.addr.to_string(),
             "receive_buffer_bytes": l.receive_buffer_bytes,
         });
-        let sentence = format!(
-            "listening for {} on {} (receive buffer {} KiB)",
-            l.kind,
-            l.addr,
-            l.receive_buffer_bytes / 1024
-        );
+        let sentence = match (l.connects, l.transport) {
+            (true, _) => format!("connecting to {} for {}", l.addr, l.kind),
+            (false, stage::Transport::Tcp) => format!("listening for {} on TCP {}", l.kind, l.addr),
+            (false, stage::Transport::Udp) => format!(
+                "listening for {} on {} (receive buffer {} KiB)",
+                l.kind,
+                l.addr,
+                l.receive_buffer_bytes / 1024
+            ),
+        };
         out.say(&event, &sentence);
     }
     status::announce(live, out);

@@ -102,7 +102,7 @@ pub(super) fn rejected(live: &Live) -> u64 {
 }
 
 /// Says that a take has begun.
-pub(super) fn say_recording(slate: &str, take: u32, path: &std::path::Path, out: Output) {
+fn say_recording(slate: &str, take: u32, path: &std::path::Path, out: Output) {
     let event = json!({"event": "recording", "slate": slate, "take": take, "path": path});
     let sentence = format!("recording slate {slate} take {take}; Ctrl-C stops");
     out.say(&event, &sentence);

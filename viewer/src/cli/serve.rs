@@ -1,6 +1,11 @@
 //! `ghostlight serve`: the hub without a window.
 
-use std::{io::BufRead as _, sync::mpsc, time::Duration};
+use std::{
+    collections::{HashMap, HashSet},
+    io::BufRead as _,
+    sync::mpsc,
+    time::Duration,
+};
 
 use anyhow::Context as _;
 use clap::Args;
@@ -35,6 +40,8 @@ pub(super) struct ServeArgs {
 }
 
 pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
+    // Whoever reads what we say and stops reading must not stop the hub.
+    let out = out.live()?;
     let stage = args.listen.stage()?;
     if args.control && stage.timecode.takes_standard_input() {
         anyhow::bail!(
@@ -55,13 +62,17 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
         for line in commands.iter().flat_map(mpsc::Receiver::try_iter) {
             match Command::parse(&line) {
                 Ok(command) => {
-                    lossy = lossy.and(obey(&mut session, &command, out));
+                    lossy = lossy.and(obey(&mut session, &command, out).0);
                 }
                 Err(why) => out.warn_event("refused_command", &why),
             }
         }
         for command in session.triggered() {
-            lossy = lossy.and(obey(&mut session, &command, out));
+            let (outcome, is_done) = obey(&mut session, &command, out);
+            lossy = lossy.and(outcome);
+            if !is_done && matches!(command, Command::Record(_)) {
+                session.refuse();
+            }
         }
         match session.poll() {
             Ok(Some(ended)) => {
@@ -73,7 +84,7 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
         if tick.is_multiple_of(WATCH_TICKS)
             && let Some(path) = watch.as_mut().and_then(Watch::changed)
         {
-            reload(&mut session, path, out);
+            reload(&mut session, path, &args.listen, out);
         }
         say_states(&mut known, session.live().states(), out);
         if tick.is_multiple_of(STATUS_TICKS) {
@@ -92,6 +103,7 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
         n => format!("stopped; {n} datagrams were no frames this hub takes"),
     };
     out.say(&event, &sentence);
+    out.settle();
     Ok(lossy)
 }
 
@@ -109,6 +121,10 @@ fn read_commands() -> anyhow::Result<mpsc::Receiver<String>> {
                     Ok(0) | Err(_) => return,
                     Ok(_) => {}
                 }
+                let is_cut = line.len() as u64 == MAX_LINE_BYTES && !line.ends_with(b"\n");
+                if is_cut && input.skip_until(b'\n').is_err() {
+                    return;
+                }
                 let line = String::from_utf8_lossy(&line).trim().to_owned();
                 if !line.is_empty() && send.send(line).is_err() {
                     return;
@@ -120,26 +136,28 @@ fn read_commands() -> anyhow::Result<mpsc::Receiver<String>> {
 }
 
 /// Does what a command says, and says what came of it.
-fn obey(session: &mut Session, command: &Command, out: Output) -> Outcome {
+/// False with it when it was refused.
+fn obey(session: &mut Session, command: &Command, out: Output) -> (Outcome, bool) {
     match session.command(command.clone()) {
         Ok(Reply::Done) => {
             out.say(&json!({"event": "done", "command": command}), "done");
-            Outcome::Success
+            (Outcome::Success, true)
         }
         Ok(Reply::Recording { slate, take, path }) => {
-            record::say_recording(&slate, take, &path, out);
-            Outcome::Success
+            let event = json!({"event": "recording", "slate": slate, "take": take, "path": path});
+            out.say(&event, &format!("recording slate {slate} take {take}"));
+            (Outcome::Success, true)
         }
-        Ok(Reply::Ended(ended)) => record::report(&ended, 0, out),
+        Ok(Reply::Ended(ended)) => (record::report(&ended, 0, out), true),
         Err(error) => {
             out.warn_event("refused_command", &format!("{error:#}"));
-            Outcome::Success
+            (Outcome::Success, false)
         }
     }
 }
 
-fn reload(session: &mut Session, path: &std::path::Path, out: Output) {
-    match session.reload(path) {
+fn reload(session: &mut Session, path: &std::path::Path, listen: &ListenArgs, out: Output) {
+    match session.reload(path, |stage| listen.complete(stage)) {
         Ok(reloaded) => {
             let event = json!({
                 "event": "reloaded",
@@ -167,9 +185,10 @@ fn say_states(
     states: Vec<(SubjectKey, SubjectState)>,
     out: Output,
 ) {
+    let before: HashMap<_, _> = known.iter().map(|(k, s)| (k, *s)).collect();
+    let now: HashSet<_> = states.iter().map(|(k, _)| k).collect();
     for (key, state) in &states {
-        let before = known.iter().find(|(k, _)| k == key).map(|(_, s)| *s);
-        if before != Some(*state) {
+        if before.get(key) != Some(state) {
             let event = json!({
                 "event": "subject",
                 "source": key.source.as_str(),
@@ -180,7 +199,7 @@ fn say_states(
         }
     }
     for (key, _) in known.iter() {
-        if !states.iter().any(|(k, _)| k == key) {
+        if !now.contains(key) {
             let event = json!({
                 "event": "subject",
                 "source": key.source.as_str(),

@@ -2,6 +2,7 @@
 
 use hub::SubjectState;
 use serde_json::{Value, json};
+use sources::livelinkface::PhoneEvent;
 
 use crate::{
     live::{Live, VirtualReport},
@@ -197,6 +198,8 @@ fn troubles(o: &OutputStats) -> Vec<String> {
 #[derive(Default)]
 pub(super) struct Changes {
     timecode: Option<String>,
+    /// Why the timecode input gives nothing any more.
+    ended: Option<String>,
     virtuals: Vec<String>,
     outputs: Vec<String>,
 }
@@ -212,6 +215,16 @@ impl Changes {
                 json!({"event": "timecode", "state": state, "timecode": status.timecode.timecode});
             out.say(&event, &format!("timecode: {state}"));
             self.timecode = Some(state);
+        }
+        let ended = status.timecode.input.ended;
+        if ended != self.ended {
+            if let Some(why) = &ended {
+                out.warn_event(
+                    "timecode_ended",
+                    &format!("the timecode input ended: {why}"),
+                );
+            }
+            self.ended = ended;
         }
         let lines: Vec<_> = status.virtuals.iter().map(virtual_line).collect();
         for ((v, line), i) in status.virtuals.iter().zip(&lines).zip(0..) {
@@ -247,10 +260,40 @@ impl Changes {
     }
 }
 
+/// What a phone said, in words.
+fn phone_says(event: &PhoneEvent) -> String {
+    let ordered = |is_ordered: &bool| if *is_ordered { "" } else { " by itself" };
+    match event {
+        PhoneEvent::Reachable => "answers".into(),
+        PhoneEvent::Lost => "answers no longer".into(),
+        PhoneEvent::Battery(share) => format!("battery {:.0} %", share * 100.0),
+        PhoneEvent::Thermals(level) => {
+            let words = ["nominal", "fair", "serious", "critical"];
+            let index = usize::try_from(*level).unwrap_or(usize::MAX);
+            format!("temperature {}", words.get(index).unwrap_or(&"unknown"))
+        }
+        PhoneEvent::RecordStarted { is_ordered, .. } => {
+            format!("records{}", ordered(is_ordered))
+        }
+        PhoneEvent::RecordStopped {
+            is_ordered,
+            csv,
+            mov,
+            ..
+        } => format!("has stopped recording{}: {csv} {mov}", ordered(is_ordered)),
+        PhoneEvent::StartUnanswered => "was told four times to record and did not answer".into(),
+        PhoneEvent::StopUnanswered => "was told four times to stop and did not answer".into(),
+        PhoneEvent::AppActivated => "app at the front".into(),
+        PhoneEvent::AppDeactivated => "app in the background or ended".into(),
+        PhoneEvent::ArSession(true) => "camera and tracking run".into(),
+        PhoneEvent::ArSession(false) => "camera and tracking ended".into(),
+    }
+}
+
 fn say_remote(event: &RemoteEvent, out: Output) {
     match event {
         RemoteEvent::Phone { name, event } => {
-            let text = format!("{event:?}");
+            let text = phone_says(event);
             let value = json!({"event": "phone", "name": name, "what": text});
             out.say(&value, &format!("phone {name}: {text}"));
         }

@@ -422,7 +422,7 @@ fn remote_and_timecode(facts: &Facts) -> Vec<Finding> {
     }
     for (name, _) in facts.phones.iter().filter(|(_, answers)| !answers) {
         let what = format!("the phone {name} under remote control does not answer");
-        let do_next = "in the app, OSC on with the listener port of the stage file; answers come to this computer's port 8001";
+        let do_next = "in the app, OSC on with the listener port of the stage file; answers come to the port of [remote] on this computer";
         all.push(Finding::new(LAYER, Level::Hint, what, do_next).with(json!({"phone": name})));
     }
     if let Some(missing) = &facts.timecode {

@@ -13,6 +13,8 @@
 mod files;
 mod receive;
 mod shared;
+#[cfg(test)]
+mod tests;
 mod virtuals;
 
 use std::{
@@ -257,6 +259,7 @@ impl Live {
         for table in shared.subjects.iter().filter(|t| !t.process.is_empty()) {
             tap.event(shared::processing_event(table), at);
         }
+        shared.ended.clear();
         shared.tap = Some(tap);
         drop(shared);
         Ok(LiveRecording { recorder, baseline })
@@ -270,16 +273,17 @@ impl Live {
         let mut shared = lock(&self.shared);
         shared.tap = None;
         let at = self.clock.now();
-        let counts: Vec<SubjectSummary> = shared
-            .client
-            .subjects()
-            .map(|s| {
-                let before = recording.baseline.iter().find(|(k, _)| k == s.key());
+        let mut all: Vec<_> = shared.counts().into_iter().collect();
+        all.sort_by(|a, b| a.0.cmp(&b.0));
+        shared.ended.clear();
+        let counts: Vec<SubjectSummary> = all
+            .iter()
+            .map(|(key, now)| {
+                let before = recording.baseline.iter().find(|(k, _)| k == key);
                 let before = before.map_or_else(hub::Counts::default, |(_, c)| *c);
-                let now = s.counts();
                 SubjectSummary {
-                    source: s.key().source.to_string(),
-                    name: s.key().name.to_string(),
+                    source: key.source.to_string(),
+                    name: key.name.to_string(),
                     lost: now.lost.saturating_sub(before.lost),
                     late: now.late.saturating_sub(before.late),
                     duplicate: now.duplicate.saturating_sub(before.duplicate),
@@ -334,6 +338,13 @@ impl Live {
         table_for(&lock(&self.shared).subjects, name, source)
     }
 
+    /// Whether the subject is only told of together with a source.
+    pub(crate) fn is_only_by_source(&self, name: &str) -> bool {
+        let shared = lock(&self.shared);
+        let mut of_name = shared.subjects.iter().filter(|t| t.name == name).peekable();
+        of_name.peek().is_some() && of_name.all(|t| t.source.is_some())
+    }
+
     /// Says something else of a subject, now and when it appears.
     pub fn set_subject(&self, table: SubjectTable) {
         let now = self.clock.now();
@@ -351,11 +362,28 @@ impl Live {
     pub fn set_subjects(&self, tables: Vec<SubjectTable>) {
         let now = self.clock.now();
         let mut shared = lock(&self.shared);
-        shared.subjects = tables;
+        let old = std::mem::replace(&mut shared.subjects, tables);
         shared.apply_tables(now);
         if let Some(tap) = &shared.tap {
-            for table in shared.subjects.iter().filter(|t| !t.process.is_empty()) {
+            let same = |a: &SubjectTable, b: &SubjectTable| {
+                a.name == b.name && a.source == b.source && a.process == b.process
+            };
+            let new = &shared.subjects;
+            let changed = new
+                .iter()
+                .filter(|t| !t.process.is_empty() && !old.iter().any(|o| same(o, t)));
+            for table in changed {
                 tap.event(shared::processing_event(table), now);
+            }
+            for gone in old.iter().filter(|o| !o.process.is_empty()) {
+                let stays = |t: &&SubjectTable| t.name == gone.name && t.source == gone.source;
+                match new.iter().find(stays) {
+                    Some(t) if !t.process.is_empty() => {}
+                    _ => {
+                        let without = SubjectTable::new(&gone.name, gone.source.clone());
+                        tap.event(shared::processing_event(&without), now);
+                    }
+                }
             }
         }
     }

@@ -11,7 +11,7 @@
 use std::{collections::HashMap, sync::Arc};
 
 use hub::{
-    FrameData, FrameMeta, StaticData, SubjectKey, SubjectName, WorldTime,
+    Counts, FrameData, FrameMeta, StaticData, SubjectKey, SubjectName, WorldTime,
     client::{Client, PushOutcome, SourceSettings, StaticOutcome},
     process::{Chain, ChainCounts, ChainFault, Processed, Step},
 };
@@ -24,6 +24,19 @@ use crate::{
     outputs::{Feed, Outbound},
     stage::SubjectTable,
 };
+
+/// Most subjects that ended during a take whose counts are kept.
+const MAX_ENDED: usize = 4096;
+
+/// Adds the counts of which a take tells.
+fn add(to: &mut Counts, more: &Counts) {
+    to.lost += more.lost;
+    to.late += more.late;
+    to.duplicate += more.duplicate;
+    for (to, more) in to.refused.iter_mut().zip(more.refused) {
+        *to += more;
+    }
+}
 
 /// A subject whose frames are changed on their way to the client.
 struct Processing {
@@ -46,6 +59,8 @@ pub struct Shared {
     /// Outputs that pass frames through.
     pub(super) feeds: Vec<Arc<Feed>>,
     scratch: FrameData,
+    /// Counts of subjects that ended while a take was made.
+    pub(super) ended: HashMap<SubjectKey, Counts>,
     /// Static data that contradicted itself, found no room, or could not be processed.
     pub refused_statics: u64,
     /// Frames that could not be processed.
@@ -73,7 +88,7 @@ impl Shared {
                     .outbound_name
                     .as_deref()
                     .and_then(|n| SubjectName::new(n).ok()),
-                enabled: s.send,
+                enabled: s.send && s.enabled,
                 paused: s.paused,
             })
     }
@@ -109,6 +124,47 @@ impl Shared {
         }
     }
 
+    /// A subject that was not there before.
+    fn welcome(&mut self, key: &SubjectKey, settings: SourceSettings, now: WorldTime) {
+        let client = &self.client;
+        self.processing.retain(|k, _| client.find(k).is_some());
+        if *self.client.settings(&key.source) != settings.sanitized() {
+            self.client.set_settings(key.source.clone(), settings);
+            // That took what tables say of the source's other subjects.
+            let others: Vec<_> = self
+                .client
+                .subjects()
+                .map(|v| v.key())
+                .filter(|k| k.source == key.source && *k != key)
+                .cloned()
+                .collect();
+            for other in &others {
+                self.apply_table(other, now);
+            }
+        }
+        self.apply_table(key, now);
+    }
+
+    /// Keeps what is to be told of a subject when the take ends.
+    fn note_end(&mut self, key: &SubjectKey) {
+        if self.tap.is_none() || (self.ended.len() >= MAX_ENDED && !self.ended.contains_key(key)) {
+            return;
+        }
+        if let Some(view) = self.client.subject(key) {
+            let counts = view.counts();
+            add(self.ended.entry(key.clone()).or_default(), &counts);
+        }
+    }
+
+    /// What happened to the frames of all subjects since a take began, those that ended included.
+    pub(super) fn counts(&self) -> HashMap<SubjectKey, Counts> {
+        let mut all = self.ended.clone();
+        for view in self.client.subjects() {
+            add(all.entry(view.key().clone()).or_default(), &view.counts());
+        }
+        all
+    }
+
     /// Brings what is said of subjects to those that are here.
     pub(super) fn apply_tables(&mut self, now: WorldTime) {
         let keys: Vec<_> = self.client.subjects().map(|v| v.key().clone()).collect();
@@ -119,6 +175,10 @@ impl Shared {
 
     fn apply_table(&mut self, key: &SubjectKey, now: WorldTime) {
         let Some(table) = self.table(key).cloned() else {
+            // What a table said before holds no longer.
+            self.client.allow(key);
+            let of_source = *self.client.settings(&key.source);
+            self.client.set_subject_settings(key, of_source);
             self.set_steps(key, &[], now);
             return;
         };
@@ -210,7 +270,10 @@ pub(super) struct LiveSink<'a> {
 impl Sink for LiveSink<'_> {
     fn static_data(&mut self, key: &SubjectKey, data: &StaticData, at: WorldTime) {
         let shared = &mut *self.shared;
-        if shared.received(key) == Some(data) {
+        if shared.client.find(key).is_none() {
+            // The client may have let it go to make room: its chain is made anew.
+            shared.processing.remove(key);
+        } else if shared.received(key) == Some(data) {
             return;
         }
         let processing = shared.processing.get_mut(key);
@@ -221,12 +284,7 @@ impl Sink for LiveSink<'_> {
             shared.client.push_static(key, data, at)
         };
         match outcome {
-            Ok(StaticOutcome::New { .. }) => {
-                shared
-                    .client
-                    .set_settings(key.source.clone(), self.settings);
-                shared.apply_table(key, at);
-            }
+            Ok(StaticOutcome::New { .. }) => shared.welcome(key, self.settings, at),
             Ok(StaticOutcome::Changed | StaticOutcome::Unchanged) => {}
             Err(_) => {
                 shared.refused_statics += 1;
@@ -255,6 +313,12 @@ impl Sink for LiveSink<'_> {
                     if p.chain.processed() == Some(&p.received) {
                         Some(data)
                     } else {
+                        // A wrong setting must not spoil the take.
+                        if data.check(&p.received).is_ok()
+                            && let Some(tap) = &shared.tap
+                        {
+                            tap.frame(key, meta, Some(data));
+                        }
                         return;
                     }
                 }
@@ -285,6 +349,7 @@ impl Sink for LiveSink<'_> {
     }
 
     fn removed(&mut self, key: &SubjectKey, at: WorldTime) {
+        self.shared.note_end(key);
         self.shared.client.remove(key);
         self.shared.processing.remove(key);
         if let Some(tap) = &self.shared.tap {

@@ -159,7 +159,8 @@ impl Lanes {
 
     /// Asks under which name each subject goes, and whether. With `is_on` false none goes.
     pub(super) fn apply_outbound(&mut self, view: &dyn StageView, is_on: bool) {
-        let mut is_changed = false;
+        // A clash may be over without any name that changed.
+        let mut is_changed = !self.clashing.is_empty();
         for lane in &mut self.list {
             let outbound = view.outbound(&lane.key);
             let is_sent = is_on && outbound.enabled && lane.fits;

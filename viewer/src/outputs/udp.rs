@@ -80,9 +80,19 @@ impl Receiver {
             }
             Err(error) => {
                 self.stats.failed += 1;
-                if is_about_receiver(error.kind()) || self.socket.is_none() {
+                // Some systems say so of an address of ours that is gone.
+                let is_gone = error.kind() == ErrorKind::InvalidInput;
+                if is_about_receiver(error.kind()) || is_gone || self.socket.is_none() {
                     self.stats.is_up = false;
                     self.rests_until = Some(now + REST_NANOS);
+                    // A connected socket keeps the address of ours that it got: after a change of network it would
+                    // never send again.
+                    if !matches!(
+                        error.kind(),
+                        ErrorKind::ConnectionRefused | ErrorKind::ConnectionReset
+                    ) {
+                        self.socket = None;
+                    }
                 }
                 self.remember(&error);
             }

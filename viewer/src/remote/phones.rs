@@ -92,6 +92,11 @@ impl Phones {
         }
     }
 
+    /// The hub did not begin what a phone asked for: it does not lead.
+    pub(super) fn refused(&mut self) {
+        self.leader = None;
+    }
+
     pub(super) fn stop(&mut self) {
         self.is_recording = false;
         self.leader = None;

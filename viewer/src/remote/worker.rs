@@ -117,6 +117,11 @@ impl Worker {
                 }
                 self.triggers.stop(now, &self.out);
             }
+            Order::Refused => {
+                if let Some(phones) = &mut self.phones {
+                    phones.refused();
+                }
+            }
             Order::Phones(order) => {
                 if let Some(phones) = &mut self.phones {
                     match order {
