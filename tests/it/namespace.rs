@@ -395,15 +395,14 @@ fn is_found_by(one: &mut Running, other: &mut Running) {
 }
 
 fn hubs_find_each_other_on_the_lan_alone() {
-    let args = [
-        "pair",
+    let sources = [
         "--source",
         "livelinkface=0.0.0.0:0",
         "--source",
         "native=0.0.0.0:0",
     ];
-    let mut first = Running::start(&args);
-    let mut second = Running::start(&args);
+    let mut first = Running::start(&[&["pair"][..], &sources].concat());
+    let mut second = Running::start(&[&["serve"][..], &sources].concat());
     is_found_by(&mut first, &mut second);
     is_found_by(&mut second, &mut first);
     let (code, said) = first.end();

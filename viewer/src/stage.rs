@@ -84,6 +84,8 @@ pub struct HubTable {
     /// Rate of the hub's own time of day.
     #[serde(deserialize_with = "rate")]
     pub timecode_rate: FrameRate,
+    /// Whether `serve` makes the hub known on the network by mDNS.
+    pub mdns: bool,
 }
 
 impl Default for HubTable {
@@ -91,6 +93,7 @@ impl Default for HubTable {
         Self {
             record_folder: "takes".into(),
             timecode_rate: FrameRate::FPS_60,
+            mdns: true,
         }
     }
 }

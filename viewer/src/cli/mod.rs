@@ -4,6 +4,7 @@ mod demo;
 mod doctor;
 mod export;
 mod monitor;
+mod neighbours;
 mod pair;
 mod play;
 mod record;

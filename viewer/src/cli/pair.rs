@@ -12,13 +12,11 @@ use std::{
 use clap::Args;
 use hub::{NANOS_PER_SEC, SubjectKey, SubjectState};
 use serde_json::json;
-use sources::Protocol;
 
 use self::diagnosis::{Finding, Socket};
-use super::{ListenArgs, start, wait};
+use super::{ListenArgs, neighbours, start, wait};
 use crate::{
     adapters::{self, Adapter, Ranked, Wish},
-    discovery::{self, Change, Discovery},
     live::Live,
     output::{Outcome, Output, UsageError},
     qr::{self, Qr},
@@ -157,80 +155,6 @@ fn look(out: Output) -> Vec<Adapter> {
         out.warn(&format!("cannot list this computer's adapters: {error}"));
         Vec::new()
     })
-}
-
-/// The search for other hubs; without it pairing goes on.
-fn discover(live: &Live, ranked: &[Ranked], out: Output) -> Option<Discovery> {
-    let ports: Vec<(Protocol, u16)> = live
-        .listening()
-        .iter()
-        .map(|l| (l.kind, l.addr.port()))
-        .collect();
-    let native = ports.iter().find(|(kind, _)| *kind == Protocol::Native);
-    let native_port = native.map_or(0, |(_, port)| *port);
-    // The lower digits differ even between hubs that start together.
-    let started = live.clock().unix_nanos(live.clock().now()) & 0xffff_ffff;
-    let options = discovery::Options {
-        name: discovery::machine_name(),
-        run: format!("{:x}-{started:x}", std::process::id()),
-        native_port,
-        sources: ports,
-        adapters: ranked
-            .iter()
-            .filter(|r| r.usable)
-            .map(|r| r.adapter.clone())
-            .collect(),
-    };
-    match Discovery::start(&options) {
-        Ok(discovery) => Some(discovery),
-        Err(error) => {
-            out.note(&format!("\nother hubs are not looked for: {error:#}"));
-            None
-        }
-    }
-}
-
-fn say_change(change: &Change, out: Output) {
-    match change {
-        Change::Found(hub) => {
-            let addresses: Vec<_> = hub
-                .addresses
-                .iter()
-                .map(|a| json!({"address": a.ip.to_string(), "adapter": a.adapter}))
-                .collect();
-            let sources: Vec<_> = hub
-                .sources
-                .iter()
-                .map(|(kind, port)| json!({"source": kind, "port": port}))
-                .collect();
-            let event = json!({
-                "event": "hub",
-                "name": hub.name,
-                "id": hub.id,
-                "version": hub.version,
-                "native_port": hub.native_port,
-                "sources": sources,
-                "addresses": addresses,
-            });
-            let places: Vec<String> = hub
-                .addresses
-                .iter()
-                .map(|a| format!("{} on {}", a.ip, a.adapter))
-                .collect();
-            let sentence = format!(
-                "another hub: {} {} at {}",
-                hub.name,
-                hub.version,
-                places.join(", ")
-            );
-            out.say(&event, &sentence);
-        }
-        Change::Gone(name) => {
-            let event = json!({"event": "hub_gone", "name": name});
-            out.say(&event, &format!("the hub {name} is gone"));
-        }
-        Change::Problem(what) => out.note(&format!("search for hubs: {what}")),
-    }
 }
 
 /// Watches the hub and says each thing once.
@@ -437,7 +361,7 @@ pub(super) fn run(args: &PairArgs, out: Output) -> anyhow::Result<Outcome> {
         adapters::join_on(&mut stage.sources, interface);
     }
     let mut live = start(&stage, out)?;
-    let mut discovery = discover(&live, &ranked, out);
+    let mut discovery = neighbours::look(&live, &ranked, out);
     let mut watch = Watch {
         args,
         stage: &stage,
@@ -455,7 +379,7 @@ pub(super) fn run(args: &PairArgs, out: Output) -> anyhow::Result<Outcome> {
     let end = wait::until_end(None, PERIOD, || {
         if let Some(discovery) = &mut discovery {
             for change in discovery.poll() {
-                say_change(&change, out);
+                neighbours::say(&change, out);
             }
         }
         watch.tick()

@@ -12,9 +12,11 @@ use clap::Args;
 use hub::{SubjectKey, SubjectState};
 use serde_json::json;
 
-use super::{ListenArgs, announce, record, status::Changes, wait};
+use super::{ListenArgs, announce, neighbours, record, status::Changes, wait};
 use crate::{
+    adapters::{self, Wish},
     command::Command,
+    discovery::Discovery,
     output::{Outcome, Output},
     session::{Reply, Session, Watch},
 };
@@ -51,6 +53,11 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
     recover(&stage.hub.record_folder, out);
     let mut session = Session::start(&stage, stage.hub.record_folder.clone())?;
     announce(session.live(), out);
+    let mut neighbours = stage.hub.mdns.then(|| {
+        let adapters = adapters::adapters().unwrap_or_default();
+        let ranked = adapters::rank(&adapters, Wish::default());
+        neighbours::look(session.live(), &ranked, out)
+    });
     let commands = args.control.then(read_commands).transpose()?;
     let mut watch = args.listen.stage.as_deref().map(Watch::new);
     let mut known: Vec<(SubjectKey, SubjectState)> = Vec::new();
@@ -89,6 +96,9 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
         say_states(&mut known, session.live().states(), out);
         if tick.is_multiple_of(STATUS_TICKS) {
             changes.say(session.live(), out);
+            for change in neighbours.iter_mut().flatten().flat_map(Discovery::poll) {
+                neighbours::say(&change, out);
+            }
         }
         false
     })?;
