@@ -17,6 +17,7 @@ pub mod output;
 pub mod outputs;
 pub mod qr;
 pub mod remote;
+pub mod rigs;
 pub mod senders;
 pub mod session;
 pub mod stage;

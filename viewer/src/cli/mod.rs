@@ -8,6 +8,7 @@ mod neighbours;
 mod pair;
 mod play;
 mod record;
+mod rig;
 mod send;
 mod serve;
 mod status;
@@ -68,6 +69,8 @@ enum Command {
     Play(play::PlayArgs),
     /// Make files of a take that other programs open
     Export(export::ExportArgs),
+    /// Say which bone of a skeleton is which of a person's
+    Rig(rig::RigArgs),
 }
 
 /// What to listen to.
@@ -150,6 +153,7 @@ impl Cli {
             Command::Take(args) => take::run(&args, out),
             Command::Play(args) => play::run(&args, out),
             Command::Export(args) => export::run(&args, out),
+            Command::Rig(args) => rig::run(&args, out),
         };
         match outcome {
             Ok(Outcome::Success) => ExitCode::SUCCESS,
