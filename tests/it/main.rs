@@ -11,6 +11,7 @@ mod faults;
 mod fuzz;
 mod hot_paths;
 mod layering;
+mod motions;
 mod namespace;
 mod packets;
 mod round_trip;

@@ -40,7 +40,10 @@ pub fn inspect(path: &Path, overrides: &BoneMap) -> anyhow::Result<Inspected> {
             .with_context(|| format!("cannot read {}", path.display()))?
             .len();
         if length > MAX_BYTES {
-            bail!("{} has {length} bytes; at most {MAX_BYTES} are read", path.display());
+            bail!(
+                "{} has {length} bytes; at most {MAX_BYTES} are read",
+                path.display()
+            );
         }
         let bytes =
             std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -121,7 +124,10 @@ pub fn of_character(character: &Character) -> anyhow::Result<Rig> {
             .iter()
             .map(|n| nodes[*n].parent.and_then(|p| place[p]))
             .collect(),
-        rest: order.iter().map(|n| nodes[*n].rest).collect::<Vec<Transform>>(),
+        rest: order
+            .iter()
+            .map(|n| nodes[*n].rest)
+            .collect::<Vec<Transform>>(),
     };
     Rig::of_skeleton(&skeleton).context("the skeleton of the character")
 }
