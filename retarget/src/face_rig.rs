@@ -31,6 +31,8 @@
 use glam::Quat;
 use hub::arkit::CURVES;
 
+use crate::face::curve_key;
+
 /// Yaw, pitch, roll.
 const HEAD_CURVES: [&str; 3] = [CURVES[52], CURVES[53], CURVES[54]];
 /// Yaw, pitch.
@@ -256,14 +258,14 @@ impl<'a> Curves<'a> {
     fn new(names: &'a [&'a str]) -> Self {
         Self {
             names,
-            keys: names.iter().map(|name| binding_key(name)).collect(),
+            keys: names.iter().map(|name| curve_key(name)).collect(),
             is_taken: vec![false; names.len()],
         }
     }
 
     /// The first curve of that name, noted as moving something.
     fn take(&mut self, name: &str) -> Option<usize> {
-        let key = binding_key(name);
+        let key = curve_key(name);
         let at = self.keys.iter().position(|k| *k == key)?;
         self.is_taken[at] = true;
         Some(at)
@@ -276,28 +278,6 @@ impl<'a> Curves<'a> {
             .map(|(name, _)| (*name).to_owned())
             .collect()
     }
-}
-
-/// One spelling for all spellings of a name: lower case, sides as words, nothing before the last dot.
-fn binding_key(name: &str) -> String {
-    let lower = name.to_ascii_lowercase();
-    for (short, side) in [
-        ("_left", "left"),
-        ("_right", "right"),
-        ("_l", "left"),
-        ("_r", "right"),
-        (".l", "left"),
-        (".r", "right"),
-    ] {
-        if let Some(stem) = lower.strip_suffix(short) {
-            return format!("{}{side}", after_last_dot(stem));
-        }
-    }
-    after_last_dot(&lower).to_owned()
-}
-
-fn after_last_dot(name: &str) -> &str {
-    name.rsplit('.').next().unwrap_or(name)
 }
 
 #[cfg(test)]

@@ -218,7 +218,11 @@ impl Part {
             answer = client.evaluate_at(id, world, now, &mut self.values);
         }
         let answered = answer.quality != Quality::None && answer.generation == generation;
-        if answered {
+        // By timecode parts are paired exactly, or not at all: before its first frame there is only the promise of one.
+        let is_early = matches!(answer.quality, Quality::Early { .. })
+            && matches!(at, At::Timecode(_))
+            && self.heard.is_none();
+        if answered && !is_early {
             self.heard = Some(generation);
             self.tracking = answer.tracking;
         }

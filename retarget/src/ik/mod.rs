@@ -4,18 +4,12 @@
 //! - [`TwoBone`]: arm or leg, in closed form. The one to take for a limb.
 //! - [`Limit`] and [`Axes`]: how far the joints of a person turn, as data.
 //! - [`Aim`]: a look shared among spine, neck and head.
-//! - [`FullBody`]: many goals that disagree, over the whole body.
 
 mod aim;
-mod full_body;
 mod limits;
 mod two_bone;
 
 pub use aim::{Aim, AimShare};
-pub use full_body::{
-    BodyGoal, BodyJoint, BodySolution, FullBody, FullBodySettings, MAX_BODY_GOALS, MAX_BODY_JOINTS,
-    body_joints,
-};
 pub use limits::{Angles, Axes, Limit, Shape};
 pub use two_bone::{Bend, Limb, Reach, TwoBone, hinge_of, pole_from, pole_of, soften};
 

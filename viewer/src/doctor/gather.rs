@@ -13,6 +13,7 @@ use hub::{
     arkit::CURVES,
     client::{At, Evaluated, SubjectView},
     master::MasterState,
+    virtuals::nearest,
 };
 use retarget::{FaceRig, Rig};
 use sources::Protocol;
@@ -24,7 +25,7 @@ use super::{
 use crate::{
     adapters::Ranked,
     live::{Listening, Live, Observer, Shared},
-    outputs::{Patterns, nearest},
+    outputs::Patterns,
     stage::{OutputTable, SourceTable, Stage},
 };
 
@@ -288,7 +289,7 @@ fn binding(statics: &StaticData, character: &Character) -> Binding {
     let free = rig.unbound_morphs();
     let unbound_curves = shown
         .map(|curve| {
-            let near = nearest(curve, free.iter().map(String::as_str));
+            let near = nearest(curve, free.iter().map(String::as_str)).map(str::to_owned);
             (curve.clone(), near)
         })
         .collect();

@@ -1,13 +1,13 @@
 //! The third layer: who is asked for by name, and who is there.
 
-use hub::SubjectState;
+use hub::{SubjectState, virtuals::nearest};
 use serde_json::json;
 
 use super::{
     Facts, SubjectFacts, counted, list,
     report::{Finding, Layer, Level},
 };
-use crate::{outputs::nearest, stage::SubjectTable};
+use crate::stage::SubjectTable;
 
 const LAYER: Layer = Layer::SubjectName;
 

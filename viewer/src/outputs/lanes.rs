@@ -11,12 +11,13 @@ use hub::{
     FrameData, FrameMeta, FrameRate, QualifiedFrameTime, StaticData, SubjectKey, SubjectName,
     WorldTime,
     client::{At, Client, Evaluated, Evaluation, Quality, SubjectId},
+    virtuals::nearest,
 };
 
 use super::{
     StageView,
     pace::Limiter,
-    select::{Patterns, nearest},
+    select::Patterns,
     sender::{Encoder, Sender},
     stats::Missing,
 };
@@ -288,7 +289,7 @@ fn missing(select: &Patterns, names: &[&str]) -> Vec<Missing> {
     let absent = select.names().filter(|wanted| !names.contains(wanted));
     let missing = absent.map(|wanted| Missing {
         name: wanted.to_owned(),
-        nearest: nearest(wanted, names.iter().copied()),
+        nearest: nearest(wanted, names.iter().copied()).map(str::to_owned),
     });
     missing.collect()
 }

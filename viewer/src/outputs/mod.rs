@@ -34,7 +34,7 @@ pub use feed::Feed;
 pub use options::{
     Bundle, EvaluateAt, MAX_RECEIVERS, Mode, OutputKind, OutputOptions, WEBSOCKET_PORT,
 };
-pub use select::{Patterns, nearest};
+pub use select::Patterns;
 pub use stats::{Missing, OutputStats, ReceiverStats};
 
 use runner::{Control, Runner};

@@ -1,11 +1,9 @@
-//! Which subjects an output takes: patterns of names, and what may have been meant by one that is not there.
+//! Which subjects an output takes: patterns of names.
 
 use std::str::Chars;
 
 /// Most patterns of an output.
 const MAX_PATTERNS: usize = 64;
-/// Most names compared with one that is missing.
-const MAX_COMPARED: usize = 1000;
 
 /// Patterns of subject names.
 ///
@@ -90,42 +88,6 @@ fn glob(pattern: &str, name: &str) -> bool {
     }
 }
 
-/// The name nearest to one that is not there: by letters to change, add or take away, without regard to
-/// capitals. `None` when none is near. A name that holds the wanted one, or is held by it, is near.
-pub fn nearest<'a>(wanted: &str, names: impl IntoIterator<Item = &'a str>) -> Option<String> {
-    let wanted = wanted.to_lowercase();
-    let letters: Vec<char> = wanted.chars().collect();
-    let limit = (letters.len() / 3).max(2);
-    let mut row = Vec::new();
-    let near = names.into_iter().take(MAX_COMPARED).filter_map(|name| {
-        let other = name.to_lowercase();
-        let distance = distance(&letters, &other, &mut row);
-        let holds = other.contains(&wanted) || wanted.contains(&other);
-        if distance <= limit {
-            Some((distance, name))
-        } else {
-            holds.then_some((limit + 1, name))
-        }
-    });
-    near.min().map(|(_, name)| name.to_owned())
-}
-
-/// Levenshtein's distance, one row of the table at a time.
-fn distance(a: &[char], b: &str, row: &mut Vec<usize>) -> usize {
-    row.clear();
-    row.extend(0..=a.len());
-    for (line, letter) in b.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = line + 1;
-        for (at, other) in a.iter().enumerate() {
-            let changed = diagonal + usize::from(*other != letter);
-            diagonal = row[at + 1];
-            row[at + 1] = changed.min(diagonal + 1).min(row[at] + 1);
-        }
-    }
-    row[a.len()]
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -182,36 +144,5 @@ mod tests {
         }
         assert!(patterns(&["a"; 64]).is_ok());
         assert!(patterns(&["a"; 65]).is_err());
-    }
-
-    #[test]
-    fn the_nearest_name_is_found() {
-        let names = ["iPhone", "iPhone_body", "演員 A", "Camera 1"];
-        for (wanted, expected) in [
-            ("iphone", Some("iPhone")),
-            ("iPone", Some("iPhone")),
-            ("iPhone_bdoy", Some("iPhone_body")),
-            ("演員", Some("演員 A")),
-            ("Camera", Some("Camera 1")),
-            ("My Camera 1", Some("Camera 1")),
-            ("Grace", None),
-        ] {
-            assert_eq!(nearest(wanted, names).as_deref(), expected, "{wanted}");
-        }
-        assert_eq!(nearest("x", []), None);
-    }
-
-    #[test]
-    fn known_distances_hold() {
-        for (a, b, expected) in [
-            ("kitten", "sitting", 3),
-            ("", "abc", 3),
-            ("abc", "", 3),
-            ("flaw", "lawn", 2),
-            ("same", "same", 0),
-        ] {
-            let letters: Vec<char> = a.chars().collect();
-            assert_eq!(distance(&letters, b, &mut Vec::new()), expected);
-        }
     }
 }
