@@ -10,7 +10,7 @@
 //! - [`pose`]: the pose in which two bodies are compared.
 //! - [`solve`]: a performer's pose onto a character, by a stack of operations.
 //! - [`asset`]: what a person decides about a pair of bodies, as a file.
-//! - [`ik`]: limb, look and full-body solvers.
+//! - [`ik`]: limb and look solvers.
 //! - [`contact`]: feet on the floor, hands on the body.
 //! - [`layers`]: switches, clips over a body, correctives, and what plays when a stream is lost.
 //!

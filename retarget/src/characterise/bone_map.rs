@@ -101,40 +101,6 @@ pub fn parse_chain(name: &str) -> Result<ChainKind, String> {
         .ok_or_else(|| format!("{name:?} is no chain, such as spine, leftArm or rightIndex"))
 }
 
-/// The name of `names` that is nearest to `name`: fewest letters to change, case aside.
-pub(super) fn nearest<'a>(name: &str, names: &[&'a str]) -> Option<&'a str> {
-    let wanted: Vec<char> = letters(name);
-    names
-        .iter()
-        .copied()
-        .min_by_key(|other| edits(&wanted, &letters(other)))
-}
-
-/// Letters of a name that are compared; names are short, but nothing makes them so.
-fn letters(name: &str) -> Vec<char> {
-    const MAX_LETTERS: usize = 128;
-    name.to_lowercase().chars().take(MAX_LETTERS).collect()
-}
-
-/// Levenshtein's distance.
-fn edits(a: &[char], b: &[char]) -> usize {
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut diagonal = i;
-        let mut left = i + 1;
-        for (y, cell) in b.iter().zip(row.iter_mut().skip(1)) {
-            let change = diagonal + usize::from(x != y);
-            diagonal = *cell;
-            left = change.min(*cell + 1).min(left + 1);
-            *cell = left;
-        }
-        if let Some(first) = row.first_mut() {
-            *first = i + 1;
-        }
-    }
-    row.last().copied().unwrap_or(a.len())
-}
-
 /// A key written as a word.
 trait Key: Ord + Sized {
     fn word(&self) -> String;
@@ -220,15 +186,5 @@ mod tests {
             assert_eq!(parse_chain(&chain_name(kind)), Ok(kind));
         }
         assert_eq!(parse_chain("LEFTARM"), Ok(ChainKind::Arm(Side::Left)));
-    }
-
-    #[test]
-    fn the_nearest_name_is_the_one_with_the_fewest_changes() {
-        assert_eq!(edits(&letters("kitten"), &letters("sitting")), 3);
-        assert_eq!(edits(&letters(""), &letters("abc")), 3);
-        assert_eq!(edits(&letters("左腕"), &letters("右腕")), 1);
-        let names = ["mixamorig:Hips", "mixamorig:Spine", "root"];
-        assert_eq!(nearest("mixamorig:hipps", &names), Some("mixamorig:Hips"));
-        assert_eq!(nearest("x", &[]), None);
     }
 }

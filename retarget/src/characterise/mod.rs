@@ -284,7 +284,7 @@ fn find(raw: &[&str], what: &str, name: &str, reasons: &mut Vec<Reason>) -> Opti
         reasons.push(Reason::UnknownName {
             what: what.to_owned(),
             name: name.to_owned(),
-            nearest: bone_map::nearest(name, raw).map(str::to_owned),
+            nearest: hub::virtuals::nearest(name, raw.iter().copied()).map(str::to_owned),
         });
     }
     found
