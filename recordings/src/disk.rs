@@ -17,6 +17,12 @@ pub trait DiskFile: Send {
 
     /// Cuts the file to that length and appends from there on.
     fn truncate(&mut self, len: u64) -> io::Result<()>;
+
+    /// Overwrites bytes that were appended, from `at` on; appending goes on at the end.
+    fn patch(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        let _ = (at, bytes);
+        Err(io::ErrorKind::Unsupported.into())
+    }
 }
 
 /// What takes need of a file system.
@@ -35,6 +41,12 @@ pub trait Disk: Send + Sync {
 
     /// Makes renames in this folder durable.
     fn sync_folder(&self, path: &Path) -> io::Result<()>;
+}
+
+/// Bytes that the user may still write where `folder` is, or will be; `None` when nobody can say.
+pub fn free_bytes(folder: &Path) -> Option<u64> {
+    let there = folder.ancestors().find(|f| f.exists())?;
+    fs4::available_space(there).ok()
 }
 
 /// The machine's own file system.
@@ -56,6 +68,15 @@ impl DiskFile for RealFile {
         use std::io::Seek as _;
         self.0.set_len(len)?;
         self.0.seek(io::SeekFrom::Start(len)).map(|_| ())
+    }
+
+    fn patch(&mut self, at: u64, bytes: &[u8]) -> io::Result<()> {
+        use std::io::Seek as _;
+        self.0.seek(io::SeekFrom::Start(at))?;
+        let written = self.0.write_all(bytes);
+        // Also after a failure: what is appended next must not land in the middle.
+        self.0.seek(io::SeekFrom::End(0))?;
+        written
     }
 }
 

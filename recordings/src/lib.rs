@@ -2,9 +2,12 @@
 //!
 //! `format` knows the container and nothing of threads; `recorder` is the thread between the hub and the
 //! disk; `library` finds, checks and recovers takes in a folder; `player` gives a take back in time;
-//! `performance` puts a subject's frames in order; `bake` samples them evenly; `export` writes files.
+//! `performance` puts a subject's frames in order; `bake` samples them evenly; `act` plays them through a character; `export` writes files;
+//! `audio` records, aligns and exports sound.
 //! Every file operation goes through the seam in `disk`, where tests let it fail.
 
+pub mod act;
+pub mod audio;
 pub mod bake;
 pub mod disk;
 mod error;

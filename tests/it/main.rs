@@ -7,7 +7,9 @@
 )]
 
 mod characterise;
+mod characters;
 mod faults;
+mod fbx_ufbx;
 mod fuzz;
 mod hot_paths;
 mod layering;
@@ -16,6 +18,7 @@ mod namespace;
 mod packets;
 mod round_trip;
 mod voice;
+mod vrm;
 
 use tests::counting::Counting;
 

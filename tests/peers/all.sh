@@ -55,6 +55,28 @@ for glb in "$out"/takes-python/take.glb "$out"/takes-app/*/take.glb; do
         check gltf_picture.mjs "$glb" "${glb%.glb}.png"
     fi
 done
+# A face and, with samples, a body, through every format that holds a character.
+exports=$out/exports
+rm -rf "$exports"
+"$GHOSTLIGHT_BIN" demo --seconds 4 --out "$exports/face" >/dev/null
+takes=("$exports"/face/*.mcap)
+if [[ -n $samples && -f $samples/bvh/walk01.bvh ]]; then
+    mkdir -p "$exports/body"
+    printf '[hub]\nrecord_folder = "%s"\n[[source]]\nkind = "file"\n[source.file]\npath = "%s"\n' \
+        "$exports/body" "$(realpath "$samples/bvh/walk01.bvh")" >"$exports/body.toml"
+    "$GHOSTLIGHT_BIN" record --stage "$exports/body.toml" --slate Body --seconds 4 --out "$exports/body" >/dev/null || true
+    takes+=("$exports"/body/*.mcap)
+fi
+"$GHOSTLIGHT_BIN" export "${takes[@]}" --format glb,fbx,usda,bvh,vrma --bvh-rest own --truth --out "$exports/files" >/dev/null || true
+for truth in "$exports"/files/*.truth.json; do
+    base=${truth%.truth.json}
+    check gltf_check.mjs "$base.glb"
+    for f in "$base".{glb,fbx,usda}; do check blender_import.py "$f" "$truth"; done
+    check blender_import.py --scale 0.01 "$base.bvh" "$truth"
+    check usd_check.py "$base.usda" "$base.usd-truth.json"
+    vrms=("$samples"/characters/{UniVRM_EmissionMigration_vrm0,VrmaInspector_Example_vrm1,debug_robot_vrm1}.vrm)
+    [[ -z $samples || ! -f ${vrms[0]} ]] || check vrma_check.mjs "$base.vrma" "$base.vrma-truth.json" "${vrms[@]}"
+done
 check decode_speed.py
 check osc_speed.py
 echo "$passed passed, $failed failed"

@@ -7,19 +7,22 @@ set -euo pipefail
 
 usage() {
     cat <<'TEXT'
-usage: setup.sh [--with-chromium] [--force]
+usage: setup.sh [--with-chromium] [--with-blender] [--force]
 
 Installs the peers into $GHOSTLIGHT_PEERS (default: target/peers in the repository).
   --with-chromium  also `apt-get install -y chromium` if no chromium is there (needs root;
                    only gltf_picture.mjs uses it)
+  --with-blender   also Blender 5.0.1 as a Python module, if there is a python3.11 (1.2 GB, some minutes;
+                   only blender_import.py uses it)
   --force          install again even if nothing changed
 TEXT
 }
 
-with_chromium=no force=no
+with_chromium=no with_blender=no force=no
 for arg in "$@"; do
     case "$arg" in
         --with-chromium) with_chromium=yes ;;
+        --with-blender) with_blender=yes ;;
         --force) force=yes ;;
         -h | --help) usage; exit 0 ;;
         *) echo "setup.sh: unknown argument: $arg" >&2; usage >&2; exit 2 ;;
@@ -46,8 +49,7 @@ else
     fi
     "$peers/venv/bin/pip" install --quiet --disable-pip-version-check -r "$here/requirements.txt"
     cp "$here/package.json" "$peers/package.json"
-    # No lock file: it would record the hosts of whichever registry served it. The pins are exact
-    # and none of the three packages has dependencies.
+    # No lock file: it would record the hosts of whichever registry served it. The pins are exact.
     (cd "$peers" && npm install --no-package-lock --no-audit --no-fund --ignore-scripts --loglevel=error)
     echo "$want" >"$stamp"
     echo "peers: installed in $peers"
@@ -55,4 +57,10 @@ fi
 
 if [[ $with_chromium == yes ]] && ! command -v chromium >/dev/null; then
     apt-get install -y chromium || { apt-get update && apt-get install -y chromium; }
+fi
+
+if [[ $with_blender == yes && ! -f $peers/blender/installed ]] && command -v python3.11 >/dev/null; then
+    python3.11 -m venv --clear "$peers/blender"
+    "$peers/blender/bin/pip" install --quiet --disable-pip-version-check bpy==5.0.1
+    touch "$peers/blender/installed"
 fi

@@ -5,3 +5,4 @@ pub mod corpus;
 pub mod counting;
 pub mod rig;
 pub mod samples;
+pub mod sheet;

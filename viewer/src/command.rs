@@ -23,6 +23,10 @@ pub enum Command {
     Processor(ProcessorSwitch),
     /// Switches an output.
     Output(OutputSwitch),
+    /// Starts another source.
+    AddSource(SourceText),
+    /// Ends a source.
+    RemoveSource(SourcePlace),
     /// Tells every phone under remote control something.
     Phones(PhoneOrder),
 }
@@ -64,6 +68,8 @@ pub struct SubjectChange {
     pub send: Option<bool>,
     /// Whether outputs hold its pose.
     pub paused: Option<bool>,
+    /// Whether takes hold it.
+    pub record: Option<bool>,
     /// The name under which outputs send it; empty for its own.
     pub outbound_name: Option<String>,
     /// Its processors, in place of those it has.
@@ -90,6 +96,24 @@ pub struct OutputSwitch {
     pub name: String,
     /// On or off.
     pub enabled: bool,
+}
+
+/// See [`Command::AddSource`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceText {
+    /// A source as `--source` takes it, such as `vmc=0.0.0.0:39539`; or TOML as in the stage file below `[[source]]`.
+    pub source: String,
+}
+
+/// See [`Command::RemoveSource`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourcePlace {
+    /// Its kind.
+    pub kind: String,
+    /// The address it listens on or connects to; for a file the id of its source.
+    pub place: String,
 }
 
 /// See [`Command::Phones`].

@@ -3,17 +3,17 @@
 use std::path::Path;
 
 use anyhow::{Context as _, bail};
-use characters::Character;
-use hub::{FrameBody, FrameData, Skeleton, Transform};
+use hub::{FrameBody, FrameData};
 use retarget::{
     Rig,
     characterise::{BoneMap, Characterisation, characterise, characterise_posed},
 };
 
-use crate::file_source::{self, FileOptions};
+use crate::{
+    cast,
+    file_source::{self, FileOptions},
+};
 
-/// Largest character file.
-const MAX_BYTES: u64 = 1 << 30;
 /// Frames tried as a base where the rest pose is no body.
 const TRIED_FRAMES: usize = 16;
 
@@ -35,22 +35,18 @@ pub struct Inspected {
 /// When there is no skeleton in it, or it cannot be read.
 pub fn inspect(path: &Path, overrides: &BoneMap) -> anyhow::Result<Inspected> {
     let extension = path.extension().unwrap_or_default().to_string_lossy();
-    if matches!(extension.to_ascii_lowercase().as_str(), "glb" | "vrm") {
-        let length = std::fs::metadata(path)
-            .with_context(|| format!("cannot read {}", path.display()))?
-            .len();
-        if length > MAX_BYTES {
-            bail!(
-                "{} has {length} bytes; at most {MAX_BYTES} are read",
-                path.display()
-            );
-        }
-        let bytes =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        let character = Character::from_glb(&bytes)
-            .with_context(|| format!("cannot use {}", path.display()))?;
-        let rig = of_character(&character)?;
-        let bones = characterise(&rig, overrides);
+    if matches!(
+        extension.to_ascii_lowercase().as_str(),
+        "glb" | "gltf" | "vrm"
+    ) {
+        let figure = cast::figure(path)?;
+        let rig = figure.rig().clone();
+        // A VRM says which bone is which; what the person says wins.
+        let mut map = figure.said().clone();
+        map.ignore.extend(overrides.ignore.iter().cloned());
+        map.bones.extend(overrides.bones.clone());
+        map.chains.extend(overrides.chains.clone());
+        let bones = characterise(&rig, &map);
         return Ok(Inspected {
             rig,
             bones,
@@ -91,57 +87,15 @@ pub fn inspect(path: &Path, overrides: &BoneMap) -> anyhow::Result<Inspected> {
     })
 }
 
-/// The bones of a character: the joints of its skins and everything above them, parents first. All nodes where there
-/// is no skin: a robot of rigid parts has bones too.
-///
-/// # Errors
-/// When a node's rest pose is no rigid transform.
-pub fn of_character(character: &Character) -> anyhow::Result<Rig> {
-    let nodes = &character.nodes;
-    let all: Vec<usize> = (0..nodes.len()).collect();
-    let joints = match &character.skin_joints {
-        joints if joints.is_empty() => &all,
-        joints => joints,
-    };
-    let mut order: Vec<usize> = Vec::new();
-    let mut place = vec![None; nodes.len()];
-    for joint in joints {
-        // From the joint up to what is there already, then back down.
-        let mut above = Vec::new();
-        let mut at = Some(*joint);
-        while let Some(node) = at.filter(|n| place[*n].is_none() && !above.contains(n)) {
-            above.push(node);
-            at = nodes[node].parent;
-        }
-        for node in above.into_iter().rev() {
-            place[node] = Some(order.len() as u32);
-            order.push(node);
-        }
-    }
-    let skeleton = Skeleton {
-        bone_names: order.iter().map(|n| nodes[*n].name.clone()).collect(),
-        parents: order
-            .iter()
-            .map(|n| nodes[*n].parent.and_then(|p| place[p]))
-            .collect(),
-        rest: order
-            .iter()
-            .map(|n| nodes[*n].rest)
-            .collect::<Vec<Transform>>(),
-    };
-    Rig::of_skeleton(&skeleton).context("the skeleton of the character")
-}
-
 #[cfg(test)]
 mod tests {
+    use drive::Figure;
     use retarget::HumanBone;
-
-    use super::*;
 
     #[test]
     fn the_built_in_character_is_recognised_with_its_left_at_plus_x() {
-        let rig = of_character(Character::builtin()).unwrap();
-        let bones = characterise(&rig, &BoneMap::default());
+        let figure = Figure::builtin();
+        let (rig, bones) = (figure.rig(), figure.bones());
         assert!(bones.score > 0.9, "{}", bones.score);
         let x = |bone| rig.rest_global()[bones.bone(bone).unwrap()].translation.x;
         assert!(x(HumanBone::LeftHand) > 0.2 && x(HumanBone::RightHand) < -0.2);

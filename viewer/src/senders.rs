@@ -165,6 +165,15 @@ impl Senders {
         }
     }
 
+    /// Addresses, the newest heard first, at most so many.
+    pub fn newest(&self, most: usize) -> Vec<String> {
+        let mut all: Vec<&Sender> = self.all.iter().collect();
+        all.sort_by_key(|s| std::cmp::Reverse(s.last));
+        let told = all.into_iter().take(most);
+        told.map(|s| SocketAddr::new(s.ip, s.port).to_string())
+            .collect()
+    }
+
     /// All that are kept, in the order in which they were first heard, but for those that took another's place.
     pub fn iter(&self) -> std::slice::Iter<'_, Sender> {
         self.all.iter()

@@ -17,7 +17,7 @@ use crate::{
     command::{Command, OutputSwitch, ProcessorSwitch, Record, SubjectChange},
     live::{Live, LiveRecording},
     outputs::RunningOutput,
-    stage::{Stage, SubjectTable},
+    stage::{SourceTable, Stage, SubjectTable},
 };
 
 /// Slate of a take that nobody named.
@@ -52,6 +52,7 @@ pub struct Session {
     folder: PathBuf,
     recording: Option<LiveRecording>,
     slate: String,
+    needs_restart: bool,
 }
 
 impl Session {
@@ -67,12 +68,33 @@ impl Session {
             folder,
             recording: None,
             slate: UNNAMED.to_owned(),
+            needs_restart: false,
         })
     }
 
     /// The hub.
     pub fn live(&self) -> &Live {
         &self.live
+    }
+
+    /// The stage as it is now, without sources that were added since.
+    pub fn stage(&self) -> &Stage {
+        &self.stage
+    }
+
+    /// Where takes go.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// What the next take is called.
+    pub fn slate(&self) -> &str {
+        &self.slate
+    }
+
+    /// Whether the stage file was saved with changes that only a restart brings.
+    pub fn needs_restart(&self) -> bool {
+        self.needs_restart
     }
 
     /// The take being made.
@@ -103,6 +125,17 @@ impl Session {
             Command::Subject(change) => self.change_subject(change),
             Command::Processor(switch) => self.switch_processor(&switch),
             Command::Output(switch) => self.switch_output(&switch),
+            Command::AddSource(text) => {
+                let table = source_of(&text.source)?;
+                self.live.add_source(&table)?;
+                Ok(Reply::Done)
+            }
+            Command::RemoveSource(which) => {
+                if !self.live.remove_source(&which.kind, &which.place) {
+                    bail!("no source {} at {}", which.kind, which.place);
+                }
+                Ok(Reply::Done)
+            }
             Command::Phones(order) => {
                 self.live.order_phones(order.order)?;
                 Ok(Reply::Done)
@@ -219,6 +252,9 @@ impl Session {
         if let Some(send) = change.send {
             table.send = send;
         }
+        if let Some(record) = change.record {
+            table.record = record;
+        }
         if let Some(paused) = change.paused {
             table.paused = paused;
         }
@@ -300,8 +336,23 @@ impl Session {
             reloaded.changed.push("outputs");
         }
         reloaded.needs_restart = fixed(&self.started) != fixed(&new);
+        self.needs_restart = reloaded.needs_restart;
         self.stage = new;
         Ok(reloaded)
+    }
+}
+
+/// A source as the command line or a stage file has it.
+fn source_of(text: &str) -> anyhow::Result<SourceTable> {
+    if !text.contains('\n') && toml::from_str::<toml::Table>(text).is_err() {
+        return crate::stage::parse_source(text).map_err(anyhow::Error::msg);
+    }
+    let text = text.trim_start().trim_start_matches("[[source]]");
+    // As it would stand in a file, so that [source.settings] means the same here.
+    let stage = Stage::parse(&format!("[[source]]\n{text}"))?;
+    match <[SourceTable; 1]>::try_from(stage.sources) {
+        Ok([source]) => Ok(source),
+        Err(all) => bail!("expected one source, found {}", all.len()),
     }
 }
 

@@ -40,7 +40,10 @@ use sources::{
     openseeface, osc, psn, rokoko, vmc, vtubestudio, xsens,
 };
 
-use crate::{file_source::FileOptions, timecode_in::TimecodeOptions};
+use crate::{
+    audio::AudioOptions, cast::CharacterTable, file_source::FileOptions,
+    timecode_in::TimecodeOptions,
+};
 pub use crate::{
     outputs::OutputOptions as OutputTable,
     remote::{PhoneTable, RemoteOptions, RemoteTable, TriggerTable},
@@ -61,6 +64,11 @@ pub struct Stage {
     /// Subjects made of others.
     #[serde(rename = "virtual")]
     pub virtuals: Vec<VirtualSpec>,
+    /// Characters, and who drives them.
+    #[serde(rename = "character")]
+    pub characters: Vec<CharacterTable>,
+    /// Sound recorded with every take.
+    pub audio: Vec<AudioOptions>,
     /// What is sent on.
     #[serde(rename = "output")]
     pub outputs: Vec<OutputTable>,
@@ -182,6 +190,10 @@ pub struct SourceTable {
 }
 
 /// A table `[[subject]]`.
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "each is a switch of the stage file"
+)]
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SubjectTable {
@@ -203,6 +215,9 @@ pub struct SubjectTable {
     /// Whether outputs hold its pose.
     #[serde(default)]
     pub paused: bool,
+    /// Whether takes hold it.
+    #[serde(default = "yes")]
+    pub record: bool,
     /// What is done to its frames, in this order.
     #[serde(default)]
     pub process: Vec<Step>,
@@ -219,6 +234,7 @@ impl SubjectTable {
             outbound_name: None,
             send: true,
             paused: false,
+            record: true,
             process: Vec::new(),
         }
     }
@@ -234,7 +250,8 @@ fn yes() -> bool {
     true
 }
 
-fn rate<'de, D: serde::Deserializer<'de>>(from: D) -> Result<FrameRate, D::Error> {
+/// A frame rate as text.
+pub(crate) fn rate<'de, D: serde::Deserializer<'de>>(from: D) -> Result<FrameRate, D::Error> {
     String::deserialize(from)?
         .parse()
         .map_err(serde::de::Error::custom)
@@ -451,6 +468,12 @@ impl Stage {
             for file in stage.sources.iter_mut().filter_map(|s| s.file.as_mut()) {
                 file.path = folder.join(&file.path);
             }
+            for audio in &mut stage.audio {
+                audio.relative_to(folder);
+            }
+            for character in &mut stage.characters {
+                character.relative_to(folder);
+            }
         }
         Ok(stage)
     }
@@ -495,6 +518,26 @@ impl Stage {
                     subject.name
                 ));
             }
+        }
+        for (i, audio) in self.audio.iter().enumerate() {
+            if let Err(error) = audio.check() {
+                faults.push(format!("audio {:?}: {error:#}", audio.name));
+            }
+            if self.audio[..i].iter().any(|a| a.name == audio.name) {
+                faults.push(format!(
+                    "audio {:?}: the name is taken; give it another",
+                    audio.name
+                ));
+            }
+        }
+        let reads_input = self.audio.iter().filter(|a| a.takes_standard_input());
+        let readers = usize::from(self.timecode.takes_standard_input()) + reads_input.count();
+        if readers > 1 {
+            faults.push("standard input can carry one thing only".to_owned());
+        }
+        for character in &self.characters {
+            let of_character = character.faults().into_iter();
+            faults.extend(of_character.map(|f| format!("character {:?}: {f}", character.name)));
         }
         for made in &self.virtuals {
             faults.extend(made.check().err().unwrap_or_default());

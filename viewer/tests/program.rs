@@ -116,11 +116,10 @@ fn help_version_and_wrong_usage_have_their_exit_codes() {
         assert!(!out.stdout.is_empty());
     }
     for args in [
-        &[][..],
-        &["record", "--out", "x"],
+        &["record", "--out", "x"][..],
         &["record", "--slate", "S", "--source", "nonsense=1"],
         &["send", "livelinkface", "--to", "127.0.0.1:1"],
-        &["export", "x", "--format", "fbx", "--out", "y"],
+        &["export", "x", "--format", "maya", "--out", "y"],
     ] {
         assert_eq!(run(args).status.code(), Some(2), "{args:?}");
     }

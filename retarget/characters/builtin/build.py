@@ -3,7 +3,7 @@
 
     python3 build.py --data DIR_OF_UNZIPPED_WHEEL --out character.glb
 
-Without `--data` the wheel is downloaded and its hash checked. Needs numpy only.
+Without `--data` the wheel is downloaded and its hash checked. Needs numpy and Pillow.
 The output is metres, Y up, facing +Z, feet on y = 0, in the A pose of the data.
 See NOTICE.md for the origin of every part.
 """
@@ -14,16 +14,21 @@ from pathlib import Path
 
 import numpy as np
 
+import eyes
 import figure
+import hair
+import skin
+import suit
 from glb import ARRAY_BUFFER, ELEMENT_ARRAY_BUFFER, FLOAT, U8, U16, Glb
 
-SIZE_LIMIT = 3_000_000
+SIZE_LIMIT = 6_000_000
 HEIGHT = 1.70
 
 # Offsets shorter than this are left out of the sparse accessors.
-OFFSET_THRESHOLD = 8e-5
-NORMAL_THRESHOLD = 0.03
-WEIGHT_ONE = 65535
+OFFSET_THRESHOLD = 1.6e-4
+NORMAL_THRESHOLD = 0.055
+WEIGHT_ONE = 255
+COLOUR_ONE = 65535
 
 ASSET = {
     "generator": "Ghostlight retarget/characters/builtin/build.py",
@@ -35,74 +40,153 @@ ASSET = {
     },
 }
 
-# name: (linear RGB, roughness, two-sided)
+# Pictures by name, and whether they repeat.
+PICTURES = {
+    "skin_colour": False,
+    "skin_normal": False,
+    "skin_orm": False,
+    "eye_colour": False,
+    "hair_colour": True,
+    "hair_normal": True,
+    "cloth_normal": True,
+}
+
+# name: roughness, then what else there is. Thin parts keep the normals of the rest pose. The looks are what Ghostlight's own renderer adds to the plain material:
+# "scatter" is how far light travels in the skin, red, green and blue, in millimetres.
 MATERIALS = {
-    "Skin": ((0.62, 0.36, 0.26), 0.55, False),
-    "Lips": ((0.50, 0.20, 0.17), 0.42, False),
-    "Brows": ((0.045, 0.028, 0.02), 0.85, False),
-    "Hair": ((0.028, 0.020, 0.017), 0.75, False),
-    "Mouth": ((0.045, 0.010, 0.010), 0.6, False),
-    "Gums": ((0.26, 0.07, 0.065), 0.45, False),
-    "Teeth": ((0.80, 0.72, 0.59), 0.3, False),
-    "Tongue": ((0.29, 0.07, 0.07), 0.6, False),
-    "Sclera": ((0.66, 0.64, 0.61), 0.18, False),
-    "Iris": ((0.075, 0.16, 0.17), 0.12, False),
-    "IrisRim": ((0.018, 0.04, 0.045), 0.12, False),
-    "Pupil": ((0.002, 0.002, 0.002), 0.08, False),
-    "Lashes": ((0.012, 0.009, 0.008), 0.7, True),
-    "Suit": ((0.045, 0.050, 0.058), 0.78, False),
-    "SuitPanel": ((0.010, 0.085, 0.095), 0.72, False),
-    "SuitTrim": ((0.02, 0.30, 0.30), 0.6, False),
-    "Shoes": ((0.016, 0.018, 0.021), 0.6, False),
-    "Soles": ((0.16, 0.18, 0.19), 0.7, False),
-    "TeethGaps": ((0.44, 0.33, 0.24), 0.5, False),
+    "Skin": {
+        "roughness": 1.0,
+        "colour": "skin_colour",
+        "normal": "skin_normal",
+        "orm": "skin_orm",
+        "extras": {"look": "skin", "scatter": [3.67, 1.37, 0.68]},
+    },
+    "Eyes": {
+        "roughness": 0.08,
+        "colour": "eye_colour",
+        "extras": {"look": "eye", "iris_radius_uv": round(eyes.IRIS_RADIUS_UV, 5), "ior": 1.376},
+    },
+    "Mouth": {"roughness": 0.40, "shaded": True},
+    "Lashes": {"roughness": 0.7, "factor": (0.012, 0.009, 0.008), "two_sided": True, "thin": True},
+    "Hair": {"roughness": 0.6, "colour": "hair_colour", "normal": "hair_normal", "mask": 0.4, "two_sided": True},
+    "Suit": {"roughness": 0.78, "normal": "cloth_normal", "relief": 0.6, "shaded": True},
+    "Rubber": {"roughness": 0.55, "shaded": True},
+    "Markers": {"roughness": 0.42, "factor": (0.62, 0.63, 0.64)},
+}
+
+# Regions of the surfaces: the material, and the linear colour that its vertices carry where it is shaded.
+REGIONS = {
+    "Skin": ("Skin", None),
+    "Eyes": ("Eyes", None),
+    "Tongue": ("Mouth", (0.36, 0.085, 0.08)),
+    "Gums": ("Mouth", (0.30, 0.085, 0.08)),
+    "Teeth": ("Mouth", (0.74, 0.68, 0.56)),
+    "TeethGaps": ("Mouth", (0.42, 0.33, 0.24)),
+    "Lashes": ("Lashes", None),
+    "Hair": ("Hair", None),
+    "Suit": ("Suit", (0.020, 0.022, 0.027)),
+    "SuitPanel": ("Suit", (0.010, 0.062, 0.072)),
+    "SuitTrim": ("Rubber", (0.016, 0.23, 0.23)),
+    "Shoes": ("Rubber", (0.011, 0.012, 0.014)),
+    "Soles": ("Rubber", (0.16, 0.18, 0.19)),
+    "Markers": ("Markers", None),
 }
 
 
 def top_four(weights):
-    """Joint indices and weights in 65535ths, at most four per vertex; unused entries are 0."""
+    """Joint indices and weights in 255ths, at most four per vertex; unused entries are 0."""
     joints = np.argsort(-weights, axis=1, kind="stable")[:, :4]
     values = np.take_along_axis(weights, joints, axis=1)
-    values = np.where(values < 0.002, 0, values)
+    values = np.where(values < 0.004, 0, values)
     values = np.round(values / values.sum(axis=1, keepdims=True) * WEIGHT_ONE)
     values[:, 0] += WEIGHT_ONE - values.sum(axis=1)
     joints = np.where(values > 0, joints, 0)
-    return joints, values.astype(np.uint16)
+    return joints, values.astype(np.uint8)
+
+
+def vertex_tangents(surface, mask, indices, normals):
+    """Where u grows over the surface at every vertex of the file, unit and square to the normal; w is the side of v."""
+    corners = surface.positions[surface.triangles[mask]]
+    uv = surface.uvs[mask, :, :2]
+    (e1, e2), (d1, d2) = ((a[:, 1] - a[:, 0], a[:, 2] - a[:, 0]) for a in (corners, uv))
+    area = d1[:, 0] * d2[:, 1] - d1[:, 1] * d2[:, 0]
+    sign = np.where(area < 0, -1, 1)
+    along = (e1 * d2[:, 1:] - e2 * d1[:, 1:]) * sign[:, None]
+    along /= np.maximum(np.linalg.norm(along, axis=1, keepdims=True), 1e-20)
+    size = np.linalg.norm(np.cross(e1, e2), axis=1)
+    total, side = np.zeros_like(normals), np.zeros(len(normals))
+    for k, corner in enumerate(indices.reshape(-1, 3).T):
+        np.add.at(total, corner, along * size[:, None])
+        # Texture coordinates grow downwards, so a layout that is not mirrored has a negative area.
+        np.add.at(side, corner, -sign * size)
+    total -= (total * normals).sum(axis=1, keepdims=True) * normals
+    length = np.linalg.norm(total, axis=1, keepdims=True)
+    # Where nothing can be said, any direction along the surface does.
+    least = np.eye(3)[np.abs(normals).argmin(axis=1)]
+    spare = np.cross(normals, least)
+    spare /= np.linalg.norm(spare, axis=1, keepdims=True)
+    total = np.where(length > 1e-12, total / np.maximum(length, 1e-12), spare)
+    return np.c_[total, np.where(side < 0, -1.0, 1.0)]
 
 
 def write_mesh(glb, name, surface, material_index, shape_names):
     """One mesh: a primitive per material, each with its own vertices. Returns its index and table rows."""
     base_normals = surface.normals()
+    names = list(REGIONS)
     # The narrow trims have thin triangles; without this their light flickers along the edge.
-    trim = surface.region_vertices(list(MATERIALS).index("SuitTrim"))
+    trim = surface.region_vertices(names.index("SuitTrim"))
     base_normals[trim] = surface.soft_normals(4)[trim]
     normal_offsets = [surface.normals(k) - base_normals for k in range(len(shape_names))]
     primitives, rows = [], []
-    for region, material in enumerate(MATERIALS):
-        mask = surface.regions == region
+    for material, look in MATERIALS.items():
+        regions = [k for k, region in enumerate(names) if REGIONS[region][0] == material]
+        mask = np.isin(surface.regions, regions)
         if not mask.any():
             continue
-        used, indices = np.unique(surface.triangles[mask], return_inverse=True)
+        has_uv = "colour" in look or "normal" in look
+        uv = np.round(surface.uvs[mask, :, :2] * 65536) if has_uv else np.zeros((mask.sum(), 3, 2))
+        # A vertex of the file is a vertex of the surface in one region at one place of the picture.
+        keys = np.c_[surface.triangles[mask].ravel(), np.repeat(surface.regions[mask], 3), uv.reshape(-1, 2)]
+        keys, indices = np.unique(keys.astype(np.int64), axis=0, return_inverse=True)
+        used = keys[:, 0]
         joints, weights = top_four(surface.weights[used])
+        attributes = {
+            "POSITION": glb.accessor(surface.positions[used], FLOAT, ARRAY_BUFFER, bounds=True),
+            "NORMAL": glb.accessor(base_normals[used], FLOAT, ARRAY_BUFFER),
+            "JOINTS_0": glb.accessor(joints, U8, ARRAY_BUFFER),
+            "WEIGHTS_0": glb.accessor(weights, U8, ARRAY_BUFFER, normalized=True),
+        }
+        if has_uv:
+            place = keys[:, 2:] / 65536
+            if place.min() >= 0 and place.max() <= 1:
+                place = np.round(place * 65535)
+                attributes["TEXCOORD_0"] = glb.accessor(place, U16, ARRAY_BUFFER, normalized=True)
+            else:
+                attributes["TEXCOORD_0"] = glb.accessor(place, FLOAT, ARRAY_BUFFER)
+        if "normal" in look:
+            tangents = vertex_tangents(surface, mask, indices, base_normals[used])
+            attributes["TANGENT"] = glb.accessor(tangents, FLOAT, ARRAY_BUFFER)
+        if look.get("shaded"):
+            colours = np.array([REGIONS[names[region]][1] for region in keys[:, 1]])
+            colours = np.c_[colours * surface.shade[used, None], np.ones(len(used))]
+            attributes["COLOR_0"] = glb.accessor(np.round(colours * COLOUR_ONE), U16, ARRAY_BUFFER, normalized=True)
         primitive = {
-            "attributes": {
-                "POSITION": glb.accessor(surface.positions[used], FLOAT, ARRAY_BUFFER, bounds=True),
-                "NORMAL": glb.accessor(base_normals[used], FLOAT, ARRAY_BUFFER),
-                "JOINTS_0": glb.accessor(joints, U8, ARRAY_BUFFER),
-                "WEIGHTS_0": glb.accessor(weights, U16, ARRAY_BUFFER, normalized=True),
-            },
+            "attributes": attributes,
             "indices": glb.accessor(indices.ravel(), U16, ELEMENT_ARRAY_BUFFER),
             "material": material_index[material],
             "mode": 4,
         }
+        moved = 0
         if shape_names:
-            zero, targets, moved = None, [], 0
+            zero, targets = None, []
             for k in range(len(shape_names)):
                 target = {}
                 for attribute, values, threshold in (
                     ("POSITION", surface.offsets[k][used], OFFSET_THRESHOLD),
                     ("NORMAL", normal_offsets[k][used], NORMAL_THRESHOLD),
                 ):
+                    if attribute == "NORMAL" and look.get("thin"):
+                        continue
                     if (np.linalg.norm(values, axis=1) > threshold).any():
                         target[attribute] = glb.sparse(values, threshold)
                         moved += attribute == "POSITION"
@@ -112,9 +196,7 @@ def write_mesh(glb, name, surface, material_index, shape_names):
                         target[attribute] = zero
                 targets.append(target)
             primitive["targets"] = targets
-            rows.append((name, material, len(used), int(mask.sum()), moved))
-        else:
-            rows.append((name, material, len(used), int(mask.sum()), 0))
+        rows.append((name, material, len(used), int(mask.sum()), moved))
         primitives.append(primitive)
     mesh = {"name": name, "primitives": primitives}
     if shape_names:
@@ -123,7 +205,40 @@ def write_mesh(glb, name, surface, material_index, shape_names):
     return glb.add("meshes", mesh), rows
 
 
-def write(model):
+def paint(model):
+    """The pictures by name."""
+    pictures = {f"skin_{name}": data for name, data in skin.paint(*model.skin).items()}
+    pictures["eye_colour"] = eyes.picture()
+    pictures["hair_colour"], pictures["hair_normal"] = hair.pictures()
+    pictures["cloth_normal"] = suit.cloth()
+    return pictures
+
+
+def write_materials(glb, pictures):
+    textures = {name: {"index": glb.texture(name, pictures[name], repeat)} for name, repeat in PICTURES.items()}
+    index = {}
+    for name, look in MATERIALS.items():
+        plain = {"metallicFactor": 0.0, "roughnessFactor": look["roughness"]}
+        material = {"name": name, "pbrMetallicRoughness": plain}
+        if "factor" in look:
+            plain["baseColorFactor"] = [*look["factor"], 1.0]
+        if "colour" in look:
+            plain["baseColorTexture"] = textures[look["colour"]]
+        if "orm" in look:
+            plain["metallicRoughnessTexture"] = material["occlusionTexture"] = textures[look["orm"]]
+        if "normal" in look:
+            material["normalTexture"] = {**textures[look["normal"]], "scale": look.get("relief", 1.0)}
+        if "mask" in look:
+            material.update(alphaMode="MASK", alphaCutoff=look["mask"])
+        if look.get("two_sided"):
+            material["doubleSided"] = True
+        if "extras" in look:
+            material["extras"] = {"ghostlight": look["extras"]}
+        index[name] = glb.add("materials", material)
+    return index
+
+
+def write(model, pictures):
     glb = Glb(ASSET)
     skeleton = model.skeleton
     for name, parent in zip(skeleton.names, skeleton.parents):
@@ -145,22 +260,13 @@ def write(model):
             "joints": list(range(len(skeleton.names))),
         },
     )
-    material_index = {}
-    for name, (colour, roughness, two_sided) in MATERIALS.items():
-        material = {
-            "name": name,
-            "pbrMetallicRoughness": {
-                "baseColorFactor": [*colour, 1.0],
-                "metallicFactor": 0.0,
-                "roughnessFactor": roughness,
-            },
-        }
-        if two_sided:
-            material["doubleSided"] = True
-        material_index[name] = glb.add("materials", material)
-
+    material_index = write_materials(glb, pictures)
     roots, rows = [0], []
-    for name, surface, shape_names in (("Face", model.face, model.shapes), ("Body", model.body, [])):
+    for name, surface, shape_names in (
+        ("Face", model.face, model.shapes),
+        ("Body", model.body, []),
+        ("Hair", model.hair, []),
+    ):
         mesh, mesh_rows = write_mesh(glb, name, surface, material_index, shape_names)
         rows += mesh_rows
         roots.append(glb.add("nodes", {"name": name, "mesh": mesh, "skin": 0}))
@@ -172,7 +278,7 @@ def write(model):
 def check(model):
     """What must hold whatever the data or the numbers above were changed to."""
     points = np.concatenate([model.face.positions, model.body.positions])
-    for surface in (model.face, model.body):
+    for surface in (model.face, model.body, model.hair):
         for array in (surface.positions, surface.offsets, surface.weights):
             assert np.isfinite(array).all()
         assert np.abs(surface.weights.sum(axis=1) - 1).max() < 1e-6
@@ -202,7 +308,7 @@ def check(model):
             mass = (length**2 * (x * side > 0)).sum() / (length**2).sum()
             assert mass > 0.7, f"{name}: only {mass:.2f} of the movement is on its side"
         else:
-            left = (length**2 * (x > 0)).sum() / (length**2 * (np.abs(x) > 1e-6)).sum()
+            left = (length**2 * (x > 1e-6)).sum() / (length**2 * (np.abs(x) > 1e-6)).sum()
             assert abs(left - 0.5) < 0.02, f"{name} is lopsided: {left:.3f}"
     for side, sign in (("Left", 1), ("Right", -1)):
         eyes = model.eye_vertices[side]
@@ -221,9 +327,12 @@ def main():
     parser.add_argument("--out", default=str(Path(__file__).with_name("character.glb")))
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
-        model = figure.build(arguments.data, scratch, list(MATERIALS), HEIGHT)
+        model = figure.build(arguments.data, scratch, list(REGIONS), HEIGHT)
     check(model)
-    data, rows = write(model)
+    pictures = paint(model)
+    data, rows = write(model, pictures)
+    for name, picture in pictures.items():
+        print(f"{name:16} {len(picture):8} bytes")
     assert len(data) < SIZE_LIMIT, f"{len(data)} bytes"
     Path(arguments.out).write_bytes(data)
 

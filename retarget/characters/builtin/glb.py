@@ -1,4 +1,4 @@
-"""Writes one binary glTF 2.0 file: a skeleton, a skin and meshes with sparse morph targets."""
+"""Writes one binary glTF 2.0 file: a skeleton, a skin, pictures and meshes with sparse morph targets."""
 
 import json
 import struct
@@ -31,6 +31,18 @@ class Glb:
             view["target"] = target
         self.binary += data
         return self.add("bufferViews", view)
+
+    def texture(self, name, data, repeat):
+        """A picture (PNG or JPEG bytes) inside the file. Returns its texture's index."""
+        mime = "image/png" if data.startswith(b"\x89PNG") else "image/jpeg"
+        view = self.view(np.frombuffer(data, dtype=np.uint8))
+        image = self.add("images", {"name": name, "mimeType": mime, "bufferView": view})
+        wrap = 10497 if repeat else 33071
+        sampler = {"magFilter": 9729, "minFilter": 9987, "wrapS": wrap, "wrapT": wrap}
+        samplers = self.json.setdefault("samplers", [])
+        if sampler not in samplers:
+            samplers.append(sampler)
+        return self.add("textures", {"source": image, "sampler": samplers.index(sampler)})
 
     def accessor(self, array, component, target=None, bounds=False, normalized=False):
         array = np.ascontiguousarray(array, dtype=TYPES[component])

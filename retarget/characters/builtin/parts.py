@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from fields import smoothstep
 from surface import Surface
 
 # The outline of the lips in the texture layout: distance from the centre every 11.25 degrees
@@ -13,29 +14,29 @@ LIP_RADII = [
 ]  # fmt: skip
 
 
-def lip_field(base, quads, vertices):
-    """Positive inside the outline of the lips, for base vertices; quads is the skin they belong to."""
-    used = set(map(tuple, quads.tolist()))
-    uv = np.full((len(base.positions), 2), -1.0)
-    for quad, corners in zip(base.quads["body"], base.quad_uvs["body"]):
-        if tuple(quad.tolist()) in used:
-            uv[quad] = base.uvs[corners]
-    d = uv[vertices] - LIP_CENTRE
+def lip_distance(uv):
+    """Positive inside the outline of the lips, for places in the data's layout, in hundredths of its unit."""
+    d = uv - np.array(LIP_CENTRE, dtype=uv.dtype)
     angle = np.degrees(np.arctan2(d[:, 1], d[:, 0])) % 360
     radius = np.interp(angle, np.arange(33) * 11.25, LIP_RADII + LIP_RADII[:1])
     return (radius - np.hypot(d[:, 0], d[:, 1])) * 100
 
 
-def eye(centre, ball, side, look, shape_count, joint, joint_count, material):
-    """An eyeball of the data's size with its own rings, so that iris and pupil have round borders."""
+# Angle of the iris' edge from the optical axis, in degrees.
+IRIS_ANGLE = 22.0
+# The eye's picture shows the ball from the front: the iris' edge lies this far from its middle.
+IRIS_RADIUS_UV = 0.497 * float(np.sin(np.radians(IRIS_ANGLE)))
+
+
+def eye(centre, ball, side, look, shape_count, joint, joint_count, region):
+    """An eyeball of the data's size with a slightly raised cornea."""
     radius = np.linalg.norm(ball - centre, axis=1).mean()
-    # Ring angles from the optical axis in degrees, and the material inside each ring.
-    rings = [(4, "Pupil"), (9, "Pupil"), (15, "Iris"), (20, "Iris"), (23, "IrisRim"), (30, "Sclera"), (40, "Sclera")]
-    rings += [(52, "Sclera"), (66, "Sclera"), (82, "Sclera"), (100, "Sclera"), (120, "Sclera")]
-    around = 28
+    # Ring angles from the optical axis in degrees.
+    rings = [5, 10, 15, 19, 22, 25, 29, 36, 46, 58, 72, 88, 106, 122]
+    around = 30
     turn = np.arange(around) * 2 * np.pi / around
-    points, triangles, regions = [[0, 0, 1.0]], [], []
-    for k, (degrees, name) in enumerate(rings):
+    points, triangles = [[0, 0, 1.0]], []
+    for k, degrees in enumerate(rings):
         a = np.radians(degrees)
         points += [[np.sin(a) * np.cos(t), np.sin(a) * np.sin(t), np.cos(a)] for t in turn]
         outer = 1 + k * around
@@ -43,12 +44,16 @@ def eye(centre, ball, side, look, shape_count, joint, joint_count, material):
             j = (i + 1) % around
             if k == 0:
                 triangles.append([0, outer + i, outer + j])
-                regions.append(material[name])
             else:
                 inner = outer - around
                 triangles += [[inner + i, outer + i, outer + j], [inner + i, outer + j, inner + j]]
-                regions += [material[name]] * 2
     directions = np.array(points)
+    angle = np.degrees(np.arccos(np.clip(directions[:, 2], -1, 1)))
+    flat = np.linalg.norm(directions[:, :2], axis=1)
+    across = directions[:, :2] / np.maximum(flat, 1e-9)[:, None]
+    reach = np.where(angle < 90, flat, 1)
+    uv = 0.5 + 0.497 * reach[:, None] * across * [1 if side == "Left" else -1, -1]
+    directions = directions * (1 + 0.028 * (1 - smoothstep(0, 1, angle / 27)))[:, None]
     offsets = np.zeros((shape_count, len(points), 3))
     for shape, (name, angle) in look.items():
         a = np.radians(angle)
@@ -63,7 +68,9 @@ def eye(centre, ball, side, look, shape_count, joint, joint_count, material):
         offsets[shape] = (directions @ rotation.T - directions) * radius
     weights = np.zeros((len(points), joint_count))
     weights[:, joint] = 1
-    return Surface(centre + directions * radius, offsets, weights, np.array(triangles), np.array(regions))
+    triangles = np.array(triangles)
+    uvs = np.concatenate([uv[triangles], np.zeros((len(triangles), 3, 2))], axis=2)
+    return Surface(centre + directions * radius, offsets, weights, triangles, np.full(len(triangles), region), uvs)
 
 
 def quad_grid(quads):
@@ -103,7 +110,7 @@ def quad_grid(quads):
 def lashes(source, group, region):
     """Single lashes: thin spikes over the data's lash strip, from its root row to its tip row."""
     upper = group.endswith("2")
-    count, width, length = (40, 0.34, 1.0) if upper else (26, 0.16, 0.5)
+    count, width, length = (70, 0.40, 0.95) if upper else (36, 0.17, 0.40)
     grid = quad_grid(source.base.quads[group])
     lid = source.positions[np.unique(source.body_quads([0]))]
     gap = [
@@ -132,20 +139,23 @@ def lashes(source, group, region):
 
     us, vs, triangles = [], [], []
     for k in range(count):
-        centre = (k + 0.5) / count
+        centre = (k + 0.5 + 0.3 * np.sin(k * 12.9)) / count
         half = width / count
-        reach = length * (0.78 + 0.22 * ((k * 7) % 5) / 4)
-        lean = 0.03 * (centre - 0.35)
+        # Short at the inner corner, longest past the middle; neighbours lean together in small groups.
+        reach = (
+            length * (0.55 + 0.45 * np.sin(np.pi * min(1, 0.18 + 0.62 * centre))) * (0.82 + 0.18 * ((k * 7) % 5) / 4)
+        )
+        lean = 0.035 * (centre - 0.35) + 0.010 * np.sin(k * 2.1)
         n = len(us)
-        us += [
-            centre - half,
-            centre + half,
-            centre - 0.6 * half + lean * 0.5,
-            centre + 0.6 * half + lean * 0.5,
-            centre + lean,
-        ]
-        vs += [0, 0, 0.5 * reach, 0.5 * reach, reach]
-        triangles += [[n, n + 1, n + 3], [n, n + 3, n + 2], [n + 2, n + 3, n + 4]]
+        for step, share in ((0.0, 1.0), (0.4, 0.8), (0.75, 0.5)):
+            middle = centre + lean * step
+            us += [middle - half * share, middle + half * share]
+            vs += [step * reach] * 2
+        us.append(centre + lean)
+        vs.append(reach)
+        for m in (n, n + 2):
+            triangles += [[m, m + 1, m + 3], [m, m + 3, m + 2]]
+        triangles.append([n + 4, n + 5, n + 6])
     us, vs = np.array(us), np.array(vs)
     return Surface(
         mix(source.positions, us, vs),

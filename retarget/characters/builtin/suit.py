@@ -1,12 +1,46 @@
-"""The mannequin's suit: bodysuit, panels, trims and shoes, from the base mesh's tights helper."""
+"""The suit of a performer: bodysuit, panels, trims, shoes and markers, from the base mesh's tights helper."""
 
 import numpy as np
 
-from fields import curve, smoothstep
+from fields import curve, smoothstep, unit
+from paint import jpeg, noise
+from surface import Surface, merge
+
+# One tile of the cloth's relief, in metres.
+TILE = 0.016
+CLOTH_SIZE = 256
+
+# Markers: the joint near which one sits, an offset from it in metres (left side), the way outwards.
+MARKERS = [
+    ("Neck", (0, -0.075, 0.05), (0, 0, 1)),
+    ("Neck", (0, -0.030, -0.05), (0, 0.1, -1)),
+    ("Spine2", (0, -0.05, 0), (0, 0, 1)),
+    ("Spine2", (0, 0.02, 0), (0, 0, -1)),
+    ("LeftArm", (-0.01, 0, 0), (0.35, 1, 0)),
+    ("LeftArm", (0.03, -0.02, 0.0), (0.2, 0, -1)),
+    ("LeftForeArm", (0, 0, 0), (0.9, 0.4, -0.2)),
+    ("LeftForeArm", (-0.07, 0.08, 0), (0.8, 0.5, 0.3)),
+    ("LeftHand", (-0.055, 0.045, 0), (0.4, 0.2, 1)),
+    ("LeftHand", (-0.055, 0.045, 0), (0.4, 0.3, -1)),
+    ("LeftUpLeg", (0.0, 0.065, 0), (0.45, 0, 1)),
+    ("LeftUpLeg", (-0.05, 0.075, 0), (0, 0, -1)),
+    ("LeftUpLeg", (0, -0.22, 0), (1, 0, 0.35)),
+    ("LeftLeg", (0, 0.0, 0), (1, 0, 0.1)),
+    ("LeftLeg", (0, -0.19, 0), (1, 0, 0.3)),
+    ("LeftFoot", (0, 0.035, 0), (1, 0, -0.1)),
+    ("LeftFoot", (0, -0.02, 0), (0, 0, -1)),
+    ("LeftToeBase", (0.01, 0.0, 0.0), (0.1, 1, 0)),
+]
+MARKER_RADIUS = 0.0075
 
 
 def suit(source, lines, material):
-    surface, _ = source.surface(source.base.quads["helper-tights"], material["Suit"])
+    quads = source.base.quads["helper-tights"]
+    uvs = source.base.uvs[source.base.quad_uvs["helper-tights"]]
+    # The layout is near to scale: one factor makes it metres.
+    side = np.linalg.norm(source.positions[quads] - np.roll(source.positions[quads], 1, axis=1), axis=2)
+    uvs = uvs * np.median(side / np.linalg.norm(uvs - np.roll(uvs, 1, axis=1), axis=2)) / TILE
+    surface, _ = source.surface(quads, material["Suit"], np.concatenate([uvs, 0 * uvs], axis=2))
     surface.offsets = surface.offsets * 0
     skin, _ = source.surface(source.base.quads["body"], 0)
     close = near_edges(surface, lines)
@@ -23,7 +57,12 @@ def suit(source, lines, material):
     m = material
     at = source.skeleton.at
     panel = Panels(at)
+    close = np.abs(panel(surface)) < 0.010
+    surface.subdivide(close[surface.triangles].any(axis=1))
     surface.split_region(panel(surface), m["Suit"], m["SuitPanel"])
+    # A narrow piping along the seams.
+    surface.split_region(panel(surface) + 0.0026, m["Suit"], m["SuitTrim"], snap=0.03)
+    drop_islands(surface, m["SuitTrim"], m["SuitPanel"], m["Suit"])
     for edge, width in ((lines.above_collar, 0.012), (lines.along_arm, 0.014)):
         for old in ("Suit", "SuitPanel"):
             surface.split_region(edge(surface.positions) + width, m[old], m["SuitTrim"], snap=0.02)
@@ -31,7 +70,86 @@ def suit(source, lines, material):
         surface.cut(edge(surface.positions) + 0.0025, snap=0.02)
         surface.lift(-0.0027 * smoothstep(-0.0025, -0.0002, edge(surface.positions)))
     shoes(surface, m, at)
-    return surface
+    return merge([surface, *markers(surface, m, at)])
+
+
+def drop_islands(surface, region, beside, instead):
+    """Pieces of the region that touch no triangle of `beside` become `instead`."""
+    touched = np.zeros(len(surface.positions), dtype=bool)
+    touched[surface.region_vertices(beside)] = True
+    mine = surface.regions == region
+    triangles = surface.triangles[mine]
+    while True:
+        reached = touched[triangles].any(axis=1)
+        count = touched.sum()
+        touched[triangles[reached]] = True
+        if touched.sum() == count:
+            break
+    regions = surface.regions[mine]
+    surface.regions[mine] = np.where(reached, regions, instead)
+
+
+def markers(suit, m, at):
+    """Small reflective balls on short stems, fixed to the cloth."""
+    flip = np.array([-1.0, 1, 1])
+    found, normals = [], suit.soft_normals(2)
+    for joint, offset, way in MARKERS:
+        start, way = at(joint) + np.array(offset), unit(np.array(way, dtype=float))
+        d = suit.positions - start
+        along = d @ way
+        off = np.linalg.norm(d - along[:, None] * way, axis=1)
+        nearest = np.argmin(np.where((along > 0) & (along < 0.25), off, np.inf))
+        for sign in (1, -1) if joint.startswith("Left") else (1,):
+            mirrored = suit.positions[nearest] * (flip if sign < 0 else 1)
+            vertex = np.argmin(np.linalg.norm(suit.positions - mirrored, axis=1))
+            found.append(marker(suit, vertex, normals[vertex], m))
+    return found
+
+
+def marker(suit, vertex, normal, m):
+    """A ball above a flat dark base, made of rings around the normal."""
+    side = unit(np.cross(normal, [0.3, 0.1, 0.9]))
+    up = np.cross(normal, side)
+    around = 9
+    turn = np.arange(around) * 2 * np.pi / around
+    r = MARKER_RADIUS
+    base = [(1.05 * r, -0.001), (0.9 * r, 0.0013), (0.3 * r, 0.0014)]
+    ball = [(r * np.sin(a), 0.0008 + r - r * np.cos(a)) for a in np.radians([40, 75, 105, 140, 179.5])]
+    points, triangles, regions = [], [], []
+    for rings, region in ((base, m["Shoes"]), (ball, m["Markers"])):
+        for k, (radius, height) in enumerate(rings):
+            for t in turn:
+                points.append(normal * height + (side * np.cos(t) + up * np.sin(t)) * radius)
+            if k:
+                start = len(points) - 2 * around
+                for i in range(around):
+                    j = (i + 1) % around
+                    a, b, c, d = start + i, start + j, start + around + j, start + around + i
+                    triangles += [[a, b, c], [a, c, d]]
+                    regions += [region] * 2
+    points = suit.positions[vertex] + np.array(points)
+    weights = np.tile(suit.weights[vertex], (len(points), 1))
+    offsets = np.zeros((len(suit.offsets), len(points), 3))
+    return Surface(points, offsets, weights, np.array(triangles), np.array(regions))
+
+
+def cloth(size=CLOTH_SIZE):
+    """The relief of a fine knit, repeating on all sides."""
+    x, y = np.meshgrid((np.arange(size) + 0.5) / size, (np.arange(size) + 0.5) / size)
+    courses, wales = 12, 9
+    phase = y * courses + 0.28 * np.abs(((x * wales) % 1) * 2 - 1)
+    loops = 0.5 + 0.5 * np.cos(2 * np.pi * phase)
+    column = np.abs(np.sin(np.pi * x * wales)) ** 0.7
+    tangle = noise(
+        np.stack([np.cos(2 * np.pi * x), np.sin(2 * np.pi * x), np.cos(2 * np.pi * y) * 2], axis=-1).reshape(-1, 3),
+        0.05,
+        3,
+    )
+    height = loops * 0.6 * column + 0.6 * column + 0.05 * tangle.reshape(x.shape)
+    dx = np.roll(height, -1, axis=1) - np.roll(height, 1, axis=1)
+    dy = np.roll(height, -1, axis=0) - np.roll(height, 1, axis=0)
+    n = np.stack([-dx * 1.3, dy * 1.3, np.ones_like(dx)], axis=-1)
+    return jpeg(n / np.linalg.norm(n, axis=-1, keepdims=True) * 0.5 + 0.5, 85, full_colour=True)
 
 
 def near_edges(surface, lines):

@@ -2,39 +2,56 @@
 
 New vertices are always straight-line mixes of old ones, so they follow the skin
 and every face shape without further care. Cutting along the zero line of a field
-gives clean borders between materials without any texture.
+gives clean borders between materials at any distance. Texture coordinates belong to
+the corners of triangles, so seams in them split no vertex before the file is written.
 """
 
 import numpy as np
 
+# How a triangle with so many split edges falls apart; see `Surface.subdivide`.
+SPLITS = [
+    [(0, 1, 2)],
+    [(0, 3, 2), (3, 1, 2)],
+    [(3, 1, 4), (0, 3, 4), (0, 4, 2)],
+    [(0, 3, 5), (3, 1, 4), (5, 4, 2), (3, 4, 5)],
+]
+
 
 class Surface:
-    """`positions` (n,3), `offsets` (shapes,n,3), `weights` (n,joints), `triangles` (m,3), `regions` (m,)."""
+    """`positions` (n,3), `offsets` (shapes,n,3), `weights` (n,joints), `triangles` (m,3), `regions` (m,).
 
-    def __init__(self, positions, offsets, weights, triangles, regions):
+    `uvs` (m,3,4) are two pairs per corner: where it lies in the picture (v down), and in the data's own layout (v up).
+    `shade` (n,) darkens the vertices' colour, 1 leaves it.
+    """
+
+    def __init__(self, positions, offsets, weights, triangles, regions, uvs=None):
         self.positions, self.offsets, self.weights = positions, offsets, weights
-        self.triangles, self.regions = triangles, np.asarray(regions)
+        self.triangles, self.regions = np.asarray(triangles), np.asarray(regions)
+        self.uvs = np.zeros((len(triangles), 3, 4)) if uvs is None else uvs
+        self.shade = None
 
     @staticmethod
-    def from_quads(positions, offsets, weights, quads, regions):
+    def from_quads(positions, offsets, weights, quads, regions, quad_uvs=None):
         """Takes the vertices the quads use. Returns the surface and their old indices."""
         used, inverse = np.unique(quads, return_inverse=True)
         q = inverse.reshape(quads.shape)
         # Split along the shorter diagonal.
         p = positions[used]
         short = np.linalg.norm(p[q[:, 0]] - p[q[:, 2]], axis=1) <= np.linalg.norm(p[q[:, 1]] - p[q[:, 3]], axis=1)
-        first = np.where(short[:, None], q[:, [0, 1, 2]], q[:, [0, 1, 3]])
-        second = np.where(short[:, None], q[:, [0, 2, 3]], q[:, [1, 2, 3]])
-        triangles = np.stack([first, second], axis=1).reshape(-1, 3)
-        surface = Surface(
-            p.copy(), offsets[:, used].copy(), weights[used].copy(), triangles, np.repeat(np.asarray(regions), 2)
-        )
-        return surface, used
+        first = np.where(short[:, None], [[0, 1, 2]], [[0, 1, 3]])
+        second = np.where(short[:, None], [[0, 2, 3]], [[1, 2, 3]])
+        corners = np.stack([first, second], axis=1)
+        quad = np.arange(len(q))[:, None, None]
+        uvs = None if quad_uvs is None else quad_uvs[quad, corners].reshape(-1, 3, 4)
+        triangles = q[quad, corners].reshape(-1, 3)
+        regions = np.repeat(np.asarray(regions), 2)
+        return Surface(p.copy(), offsets[:, used].copy(), weights[used].copy(), triangles, regions, uvs), used
 
     def keep(self, mask):
         """Drops the other triangles, then the vertices nobody uses. Returns the old indices of the rest."""
         used, inverse = np.unique(self.triangles[mask], return_inverse=True)
         self.triangles, self.regions = inverse.reshape(-1, 3), self.regions[mask]
+        self.uvs = self.uvs[mask]
         self.positions, self.weights = self.positions[used], self.weights[used]
         self.offsets = self.offsets[:, used]
         return used
@@ -64,24 +81,28 @@ class Surface:
         field = np.concatenate([field, np.zeros(len(a))])
         middle = {(int(i), int(j)): first + k for k, (i, j) in enumerate(zip(a, b))}
 
-        triangles, regions = [], []
-        for triangle, region in zip(self.triangles.tolist(), self.regions.tolist()):
+        triangles, regions, uvs = [], [], []
+        for triangle, region, corners in zip(self.triangles.tolist(), self.regions.tolist(), self.uvs):
             ring = []
-            for i, j in zip(triangle, triangle[1:] + triangle[:1]):
-                ring.append(i)
+            for n, (i, j) in enumerate(zip(triangle, triangle[1:] + triangle[:1])):
+                ring.append((i, corners[n]))
                 m = middle.get((min(i, j), max(i, j)))
                 if m is not None:
-                    ring.append(m)
+                    share = t[m - first] if i < j else 1 - t[m - first]
+                    ring.append((m, corners[n] * (1 - share) + corners[(n + 1) % 3] * share))
             if len(ring) == 3:
                 triangles.append(triangle)
                 regions.append(region)
+                uvs.append(corners)
                 continue
             for sign in (1, -1):
-                part = [i for i in ring if field[i] * sign >= 0]
+                part = [corner for corner in ring if field[corner[0]] * sign >= 0]
                 for k in range(1, len(part) - 1):
-                    triangles.append([part[0], part[k], part[k + 1]])
+                    three = (part[0], part[k], part[k + 1])
+                    triangles.append([corner[0] for corner in three])
                     regions.append(region)
-        self.triangles, self.regions = np.array(triangles), np.array(regions)
+                    uvs.append(np.stack([corner[1] for corner in three]))
+        self.triangles, self.regions, self.uvs = np.array(triangles), np.array(regions), np.array(uvs)
         return field, field[self.triangles].sum(axis=1) > 0
 
     def split_region(self, field, old, new, snap=0.08):
@@ -103,24 +124,24 @@ class Surface:
         bulge = (along * n[b]).sum(axis=1, keepdims=True) * n[b] - (along * n[a]).sum(axis=1, keepdims=True) * n[a]
         self.positions[first:] += bulge / 8
         middle = {(int(i), int(j)): first + k for k, (i, j) in enumerate(edges)}
-        triangles, regions = [], []
-        for (i, j, k), region in zip(self.triangles.tolist(), self.regions.tolist()):
-            m = [middle.get((min(p, q), max(p, q))) for p, q in ((i, j), (j, k), (k, i))]
+        triangles, regions, uvs = [], [], []
+        for corners, region, at in zip(self.triangles.tolist(), self.regions.tolist(), self.uvs):
+            m = [middle.get((min(p, q), max(p, q))) for p, q in zip(corners, corners[1:] + corners[:1])]
+            turn = 0
             count = sum(x is not None for x in m)
-            if count == 0:
-                new = [[i, j, k]]
-            elif count == 3:
-                new = [[i, m[0], m[2]], [m[0], j, m[1]], [m[2], m[1], k], [m[0], m[1], m[2]]]
-            else:
+            if count in (1, 2):
                 while m[0] is None or (count == 2 and m[1] is None):
-                    i, j, k, m = j, k, i, m[1:] + m[:1]
-                if count == 1:
-                    new = [[i, m[0], k], [m[0], j, k]]
-                else:
-                    new = [[m[0], j, m[1]], [i, m[0], m[1]], [i, m[1], k]]
-            triangles += new
+                    turn, m = turn + 1, m[1:] + m[:1]
+            # Places 0..2 are the corners, 3..5 the middles of the edges that follow them.
+            new = SPLITS[count]
+            order = [(turn + n) % 3 for n in range(3)]
+            place = [corners[n] for n in order] + m
+            at = at[order]
+            at = np.concatenate([at, (at + at[[1, 2, 0]]) / 2])
+            triangles += [[place[n] for n in three] for three in new]
+            uvs += [at[list(three)] for three in new]
             regions += [region] * len(new)
-        self.triangles, self.regions = np.array(triangles), np.array(regions)
+        self.triangles, self.regions, self.uvs = np.array(triangles), np.array(regions), np.array(uvs)
 
     def neighbour_mean(self, values):
         """For every vertex the mean of its neighbours' values; values is (..., n, width)."""
@@ -179,10 +200,13 @@ def normals(points, triangles):
 def merge(surfaces):
     """One surface from several; regions stay as they are."""
     start = np.cumsum([0] + [len(s.positions) for s in surfaces])
-    return Surface(
+    merged = Surface(
         np.concatenate([s.positions for s in surfaces]),
         np.concatenate([s.offsets for s in surfaces], axis=1),
         np.concatenate([s.weights for s in surfaces]),
         np.concatenate([s.triangles + o for s, o in zip(surfaces, start)]),
         np.concatenate([s.regions for s in surfaces]),
+        np.concatenate([s.uvs for s in surfaces]),
     )
+    merged.shade = np.concatenate([np.ones(len(s.positions)) if s.shade is None else s.shade for s in surfaces])
+    return merged

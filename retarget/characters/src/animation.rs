@@ -15,10 +15,9 @@
 //! | time | counted from the first key of any channel |
 //!
 //! Axes and units are the house's own. Channels without a node, and those of properties that only extensions know, are
-//! passed over and counted (`KHR_animation_pointer`). Buffers under `EXT_meshopt_compression` are not read.
+//! passed over and counted (`KHR_animation_pointer`).
 
 mod accessor;
-mod base64;
 mod binding;
 mod error;
 mod track;
@@ -311,7 +310,7 @@ impl<'d> Reading<'d, '_> {
             let node = match item(document, "nodes", Some(node), &format!("{place}/node")) {
                 Ok((node, _)) => node,
                 Err(fault) => {
-                    faults.note(fault);
+                    faults.note(fault.into());
                     continue;
                 }
             };

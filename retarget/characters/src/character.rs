@@ -5,7 +5,11 @@ use std::sync::LazyLock;
 use hub::Transform;
 use serde_json::Value;
 
-use crate::{error::CharacterError, glb, survey::Survey};
+use crate::{
+    error::{CharacterError, FramingError},
+    glb, gltf,
+    survey::Survey,
+};
 
 /// A character in the house frame.
 ///
@@ -26,6 +30,8 @@ pub struct Character {
     pub morph_meshes: Vec<MorphMesh>,
     /// Nodes that are joints of any skin, each once, in order of first mention.
     pub skin_joints: Vec<usize>,
+    /// All nodes, each after its parent.
+    pub order: Vec<usize>,
 }
 
 /// One node of the hierarchy.
@@ -59,8 +65,38 @@ impl Character {
     pub fn from_glb(bytes: &[u8]) -> Result<Self, CharacterError> {
         let chunks = glb::read(bytes)?;
         let document: Value = serde_json::from_slice(chunks.json).map_err(CharacterError::Json)?;
+        Self::new(document, chunks.bin.to_vec())
+    }
+
+    /// Reads a glTF document, the text of a `.gltf` file, whose buffers and pictures are data URIs or lie in other files.
+    /// `resolve` is asked for those by their addresses as they stand in the document; `|_| None` has none of them read.
+    ///
+    /// All buffers become [`Character::bin`], and so do the pictures that are found; [`Character::document`] says so, as
+    /// if it had come in a GLB file. A picture that is not found keeps its address.
+    ///
+    /// # Errors
+    /// Beyond [`glb::MAX_JSON_BYTES`], no JSON, or all faults of the document with their paths, among them buffers that
+    /// are not found or are shorter than they say, and more than [`glb::MAX_FILE_BYTES`] in all.
+    pub fn from_gltf(
+        json: &[u8],
+        resolve: &mut dyn FnMut(&str) -> Option<Vec<u8>>,
+    ) -> Result<Self, CharacterError> {
+        if json.len() > glb::MAX_JSON_BYTES {
+            return Err(CharacterError::Framing(FramingError::TooLarge {
+                what: "glTF document",
+                have: json.len(),
+                limit: glb::MAX_JSON_BYTES,
+            }));
+        }
+        let json = json.strip_prefix(b"\xef\xbb\xbf").unwrap_or(json);
+        let mut document: Value = serde_json::from_slice(json).map_err(CharacterError::Json)?;
+        let bin = gltf::gather(&mut document, resolve).map_err(CharacterError::Faults)?;
+        Self::new(document, bin)
+    }
+
+    fn new(document: Value, bin: Vec<u8>) -> Result<Self, CharacterError> {
         let mut survey = Survey::new(&document);
-        survey.container(chunks.bin.len());
+        survey.container(bin.len());
         let nodes = survey.nodes();
         let morph_meshes = survey.morph_meshes();
         let skin_joints = survey.skin_joints();
@@ -70,7 +106,8 @@ impl Character {
         }
         Ok(Self {
             document,
-            bin: chunks.bin.to_vec(),
+            bin,
+            order: parents_first(&nodes),
             nodes,
             morph_meshes,
             skin_joints,
@@ -100,6 +137,23 @@ impl Character {
         let exact = nodes.iter().position(named);
         exact.or_else(|| nodes.iter().position(alike))
     }
+}
+
+/// All nodes, each after its parent, else in the document's order. There are no cycles.
+fn parents_first(nodes: &[Node]) -> Vec<usize> {
+    let mut is_listed = vec![false; nodes.len()];
+    let mut order = Vec::with_capacity(nodes.len());
+    let mut above = Vec::new();
+    for node in 0..nodes.len() {
+        let mut at = Some(node);
+        while let Some(up) = at.filter(|up| !is_listed[*up]) {
+            is_listed[up] = true;
+            above.push(up);
+            at = nodes[up].parent;
+        }
+        order.extend(above.drain(..).rev());
+    }
+    order
 }
 
 /// The name without Mixamo's prefix.

@@ -69,8 +69,8 @@ pub enum CharacterError {
     /// The container.
     #[error(transparent)]
     Framing(#[from] FramingError),
-    /// The JSON chunk is not JSON.
-    #[error("the JSON chunk cannot be read: {0}")]
+    /// The document is not JSON.
+    #[error("the JSON cannot be read: {0}")]
     Json(serde_json::Error),
     /// The document says things that cannot be.
     #[error("{0}")]
@@ -101,9 +101,14 @@ impl Faults {
             self.num_unlisted += 1;
             return;
         }
-        let path = path.to_string();
-        let fault = Fault { kind, path };
-        if !self.listed.contains(&fault) {
+        self.push(Fault::new(path.to_string(), kind));
+    }
+
+    /// The same for a fault that has its path already.
+    pub(crate) fn push(&mut self, fault: Fault) {
+        if self.listed.len() == MAX_LISTED_FAULTS {
+            self.num_unlisted += 1;
+        } else if !self.listed.contains(&fault) {
             self.listed.push(fault);
         }
     }
@@ -131,6 +136,15 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Where: a JSON pointer, such as `/nodes/3/children/0`; empty for the whole document.
     pub path: String,
+}
+
+impl Fault {
+    pub(crate) fn new(path: impl Into<String>, kind: FaultKind) -> Self {
+        Self {
+            kind,
+            path: path.into(),
+        }
+    }
 }
 
 impl fmt::Display for Fault {
@@ -218,4 +232,68 @@ pub enum FaultKind {
         /// Bytes of the chunk.
         have: usize,
     },
+    /// Data that reaches beyond what holds it.
+    #[error("{needed} bytes needed, {have} are there")]
+    OutOfBounds {
+        /// Bytes from the beginning of the view or buffer.
+        needed: u64,
+        /// Bytes it has.
+        have: usize,
+    },
+    /// Not that many elements.
+    #[error("{have} elements where {want} are needed")]
+    Count {
+        /// How many there should be.
+        want: usize,
+        /// How many there are.
+        have: usize,
+    },
+    /// Beyond a bound.
+    #[error("{have} {what}, at most {limit} are taken")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many there would be.
+        have: usize,
+        /// Most that are taken.
+        limit: usize,
+    },
+    /// A number that is not finite, or beyond ±10¹².
+    #[error("value {at} is no usable number")]
+    Number {
+        /// Index of the first such number.
+        at: usize,
+    },
+    /// A vertex bound to a joint that its skin does not have.
+    #[error("vertex {vertex} follows joint {joint}, the skin has {count}")]
+    JointOutOfRange {
+        /// Index of the vertex.
+        vertex: usize,
+        /// The joint, as an index in the skin.
+        joint: u32,
+        /// Joints of the skin.
+        count: usize,
+    },
+    /// A corner of a triangle at a vertex that is not there.
+    #[error("index {at} names vertex {vertex} of {count}")]
+    VertexOutOfRange {
+        /// Place among the indices.
+        at: usize,
+        /// The vertex named.
+        vertex: u32,
+        /// How many there are.
+        count: usize,
+    },
+    /// Places of a sparse accessor that do not rise, or lie beyond its end.
+    #[error("the sparse indices do not rise within the accessor")]
+    SparseIndices,
+    /// Data under `EXT_meshopt_compression` that does not follow its specification.
+    #[error("the compressed data cannot be unpacked: {0}")]
+    Compressed(&'static str),
+    /// A data URI that is not base64.
+    #[error("base64 data expected")]
+    DataUri,
+    /// Data in another file that nobody gave.
+    #[error("the data is in another file, which was not given")]
+    OtherFile,
 }

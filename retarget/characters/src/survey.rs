@@ -7,6 +7,7 @@ use hub::Transform;
 use serde_json::Value;
 
 use crate::{
+    accessor::{COMPRESSIONS, array},
     character::{MorphMesh, Node},
     error::{FaultKind, Faults},
 };
@@ -49,9 +50,10 @@ impl<'a> Survey<'a> {
         for key in ["accessors", "animations", "bufferViews"] {
             self.top(key);
         }
+        let document = self.document;
         for (at, buffer) in self.top("buffers").iter().enumerate() {
             let in_file = match buffer.get("uri") {
-                None => at == 0,
+                None => at == 0 || is_placeholder(document, buffer),
                 Some(uri) => at > 0 && uri.as_str().is_some_and(|u| u.starts_with("data:")),
             };
             if !in_file {
@@ -201,7 +203,7 @@ impl<'a> Survey<'a> {
     }
 
     /// Per mesh the names of its targets; empty for a mesh without.
-    fn target_names(&mut self) -> Vec<Vec<String>> {
+    pub(crate) fn target_names(&mut self) -> Vec<Vec<String>> {
         let meshes = self.top("meshes");
         let mut all = Vec::with_capacity(meshes.len());
         for (at, mesh) in meshes.iter().enumerate() {
@@ -326,6 +328,17 @@ impl<'a> Survey<'a> {
         }
         Some(numbers)
     }
+}
+
+/// Whether a buffer without address only stands for what compressed views unpack to: marked so, or in a document that
+/// cannot be read without unpacking them.
+pub(crate) fn is_placeholder(document: &Value, buffer: &Value) -> bool {
+    let required = array(document, "extensionsRequired");
+    buffer.get("uri").is_none()
+        && COMPRESSIONS.iter().any(|name| {
+            let extensions = buffer.get("extensions");
+            extensions.is_some_and(|e| e.get(name).is_some()) || required.iter().any(|r| r == name)
+        })
 }
 
 /// Translation, rotation and scale of a matrix, if it is their product.

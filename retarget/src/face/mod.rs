@@ -8,6 +8,7 @@
 //! - **Calibration** ([`Capture`], [`Profile`], [`Calibration`]): a performer's rest and range.
 //! - **What a performer notices** ([`Smoother`], [`Asymmetry`], [`Conflicts`], [`Gaze`], [`Lids`], [`LipHold`],
 //!   [`Loss`], [`CurveMask`]).
+//! - **Morphs that are not what they say** ([`side_fault`]).
 //! - [`FacePipeline`]: all of it, each stage blended live.
 //!
 //! All is built once, by name, and says all that is wrong at once; evaluated each frame it neither fails nor
@@ -15,6 +16,8 @@
 
 mod bones;
 mod calibrate;
+#[cfg(test)]
+mod defects;
 mod map;
 mod mask;
 mod names;
@@ -22,6 +25,7 @@ mod pipeline;
 mod post;
 mod ready;
 mod sets;
+mod side;
 
 pub use bones::{BoneAsset, DriveAsset, EyeDrive, FaceBones, LowerShare, bent, ready_bones};
 pub use calibrate::{Calibration, Capture, Profile, ProfileCurve, ProfileLabels};
@@ -44,3 +48,4 @@ pub use post::{
 };
 pub use ready::{READY_PAIRS, ready_map};
 pub use sets::{CurveSet, Region, SetId, is_angle};
+pub use side::{SideFault, moved_sides, side_fault};

@@ -4,12 +4,15 @@
 //! - [`TwoBone`]: arm or leg, in closed form. The one to take for a limb.
 //! - [`Limit`] and [`Axes`]: how far the joints of a person turn, as data.
 //! - [`Aim`]: a look shared among spine, neck and head.
+//! - [`FullBody`]: hands, feet, head and hips at once, which may disagree: the trunk gives way.
 
 mod aim;
+mod full_body;
 mod limits;
 mod two_bone;
 
 pub use aim::{Aim, AimShare};
+pub use full_body::{BodyEnd, BodyGoal, BodySolution, FullBody, FullBodySettings};
 pub use limits::{Angles, Axes, Limit, Shape};
 pub use two_bone::{Bend, Limb, Reach, TwoBone, hinge_of, pole_from, pole_of, soften};
 

@@ -121,6 +121,21 @@ pub enum RetargetFault {
 #[derive(Clone, Debug, PartialEq)]
 pub struct RetargetFaults(pub Vec<RetargetFault>);
 
+impl RetargetFaults {
+    /// Whether the source lacks a pose in which it stands.
+    pub fn wants_stance(&self) -> bool {
+        let is_stance = |fault: &RetargetFault| {
+            matches!(
+                fault,
+                RetargetFault::NoStance {
+                    whose: Whose::Source
+                }
+            )
+        };
+        self.0.iter().any(is_stance)
+    }
+}
+
 impl fmt::Display for RetargetFaults {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (place, fault) in self.0.iter().enumerate() {

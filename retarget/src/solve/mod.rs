@@ -24,6 +24,7 @@ mod dress;
 mod fault;
 mod feet;
 mod fk;
+mod full_body;
 mod limbs;
 mod ops;
 mod run;
@@ -36,6 +37,7 @@ use glam::Vec3;
 use hub::Transform;
 
 pub use fault::{RetargetFault, RetargetFaults, Whose};
+pub use full_body::FullBodyOp;
 pub use ops::{
     BreathingOp, FingersOp, FkChain, FkMode, FkOp, FkTranslation, FloorOp, GoalSettings, GoalsOp,
     HandsOp, LimitsOp, LookAtOp, MirrorOp, Op, PelvisOp, Pin, PinMode, PinOp, PinTo, PlantOp,
@@ -54,6 +56,17 @@ use state::{Half, Shape, State};
 const FARTHEST_M: f32 = 1e4;
 /// Scale of a source's bones that is believed.
 const SCALES: [f32; 2] = [1e-3, 1e3];
+
+/// The goal of a hand or a foot, house frame, metres.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Mark {
+    /// Where it was to go.
+    pub at: Vec3,
+    /// Where it went.
+    pub reached: Vec3,
+    /// Whether it is a foot that stands on the floor.
+    pub is_contact: bool,
+}
 
 /// Gives one character the poses of one performer.
 #[derive(Debug)]
@@ -135,6 +148,21 @@ impl Retargeter {
     /// The source's pose of the last frame, `model_from_local` in the house frame, to be shown beside it.
     pub fn source_globals(&self) -> &[Transform] {
         &self.state.source
+    }
+
+    /// Goals of hands and feet in the last frame, to be shown over the picture: what was wanted, what was reached.
+    pub fn marks(&self) -> impl Iterator<Item = Mark> {
+        let limbs = self.shape.limbs.iter().zip(&self.state.goals);
+        limbs.filter_map(|(limb, goal)| {
+            let limb = limb.as_ref()?;
+            let reached = self.state.globals.get(limb.end.bone)?.translation;
+            let was_asked = goal.position != Vec3::ZERO;
+            was_asked.then_some(Mark {
+                at: goal.position,
+                reached,
+                is_contact: limb.id.is_leg && goal.must > 0.5,
+            })
+        })
     }
 
     /// Metres of the target per metre of the source: the ratio of the heights of their hips over the floor.
@@ -277,6 +305,7 @@ fn build(op: &Op, copies_twists: bool, shape: &mut Shape) -> Option<Box<dyn Run>
         Op::Floor(op) => Box::new(feet::Floor(*op)),
         Op::Pelvis(op) => Box::new(feet::Hips::new(*op)),
         Op::Hands(op) => Box::new(touch::Hands::new(*op, shape)?),
+        Op::FullBody(op) => Box::new(full_body::Body::new(*op, shape)?),
         Op::Solve(op) => {
             stretching(op, shape);
             Box::new(limbs::Solve(*op))

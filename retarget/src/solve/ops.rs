@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 use glam::Vec3;
 use serde::{Deserialize, Serialize};
 
+use super::full_body::FullBodyOp;
 use crate::{
     contact::{
         DetectSettings, GroundSettings, HandSettings, PelvisSettings, PlantSettings, StrideWarp,
@@ -67,6 +68,8 @@ pub enum Op {
     Pelvis(PelvisOp),
     /// Hands kept on each other and on the body.
     Hands(HandsOp),
+    /// The trunk moved so that hands and feet reach what they shall; put before [`Op::Solve`]. In no stack by default.
+    FullBody(FullBodyOp),
     /// Arms and legs brought to where they shall be.
     Solve(SolveOp),
     /// Joints kept within what people can do.
@@ -97,6 +100,7 @@ impl Op {
             Self::Floor(_) => "floor",
             Self::Pelvis(_) => "pelvis",
             Self::Hands(_) => "hands",
+            Self::FullBody(_) => "full_body",
             Self::Solve(_) => "solve",
             Self::Limits(_) => "limits",
             Self::Twist(_) => "twist",

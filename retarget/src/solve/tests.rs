@@ -9,7 +9,9 @@ use super::*;
 use crate::{HumanBone, characterise::Twist, math::angle_between};
 
 mod body;
+mod defects;
 mod figures;
+mod full_body;
 mod limbs;
 mod stack;
 

@@ -13,11 +13,9 @@ use hub::{FrameRate, Latency, NANOS_PER_SEC, QualifiedFrameTime, arkit::NUM_CURV
 use serde_json::json;
 use sources::{Protocol, faults::Faults, synthetic::Performer};
 
-use super::{
-    export::{self, Format},
-    record, send, start,
-};
+use super::{export, record, send, start};
 use crate::{
+    exporting::{Format, Options},
     output::{Outcome, Output},
     stage::{SourceTable, Stage},
 };
@@ -30,7 +28,7 @@ pub(super) struct DemoArgs {
     /// Length of the performance
     #[arg(long, value_name = "N", default_value_t = 10.0, value_parser = record::seconds)]
     seconds: f64,
-    /// Open no window (there is none in this build)
+    /// Open no window; the demo never does, and scripts say so
     #[arg(long)]
     no_window: bool,
 }
@@ -105,15 +103,12 @@ pub(super) fn run(args: &DemoArgs, out: Output) -> anyhow::Result<Outcome> {
     live.stop();
     let outcome = record::report(&ended, 0, out);
 
-    let job = export::Job {
-        take: &ended.finished.path,
-        out: &args.out,
-        formats: &[Format::Csv, Format::Glb],
-        rate: None,
-        subject: None,
-        character: "builtin",
+    let takes = [ended.finished.path.clone()];
+    let options = Options {
+        formats: vec![Format::Csv, Format::Glb],
+        ..Options::default()
     };
-    let (exported, paths) = export::export(&job, out)?;
+    let (exported, paths) = export::export(&takes, &args.out, options, out)?;
 
     let m = measured.lock().unwrap_or_else(PoisonError::into_inner);
     let recorded = ended.finished.info.frames();

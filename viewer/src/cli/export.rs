@@ -1,397 +1,335 @@
-//! `ghostlight export`: a take to files that other programs open.
+//! `ghostlight export`: takes to files that other programs open.
 
 use std::{
     collections::HashSet,
     path::{Path, PathBuf},
+    sync::atomic::{AtomicU32, Ordering},
 };
 
-use anyhow::{Context as _, bail};
-use characters::Character;
+use anyhow::bail;
 use clap::{Args, ValueEnum};
-use glam::Quat;
-use hub::{FrameRate, SubjectKey, client::SourceSettings};
-use recordings::{
-    bake::{Origin, Rows, bake},
-    export::{
-        csv,
-        glb::{GlbTracks, JointTrack, MorphTrack, write_glb},
-    },
-    naming,
-    performance::{self, TakeContent},
-};
-use retarget::{FaceJoints, FaceRig};
+use hub::FrameRate;
+use rayon::iter::{IntoParallelRefIterator as _, ParallelIterator as _};
+use recordings::export::bvh::BvhNames;
 use serde_json::json;
 
-use crate::output::{Outcome, Output};
+use crate::{
+    cast,
+    exporting::{BvhChoice, BvhRest, Exported, Format, Options, Stagecraft, Written, take_stem},
+    output::{Outcome, Output},
+};
+
+/// Shares of a hundred between two reports of progress.
+const REPORT_EVERY: u32 = 5;
 
 /// What can be written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(super) enum Format {
-    /// Live Link Face CSV: 61 curves and timecode
+pub(super) enum FormatArg {
+    /// Live Link Face CSV for faces; every column for other subjects
     Csv,
-    /// glTF binary: a character driven by the face
+    /// glTF binary: Blender, Godot, any glTF player
     Glb,
+    /// Bodies for nearly every program
+    Bvh,
+    /// Binary FBX 7.4: Unreal, Unity, Maya, Blender
+    Fbx,
+    /// USD text with UsdSkel: Houdini, Omniverse, Blender
+    Usda,
+    /// VRM animation for every VRM player
+    Vrma,
+    /// The take's sound, in hub time, with its timecode
+    Wav,
+}
+
+impl From<FormatArg> for Format {
+    fn from(format: FormatArg) -> Self {
+        match format {
+            FormatArg::Csv => Self::Csv,
+            FormatArg::Glb => Self::Glb,
+            FormatArg::Bvh => Self::Bvh,
+            FormatArg::Fbx => Self::Fbx,
+            FormatArg::Usda => Self::Usda,
+            FormatArg::Vrma => Self::Vrma,
+            FormatArg::Wav => Self::Wav,
+        }
+    }
+}
+
+/// Bone names of a BVH.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum BvhNamesArg {
+    /// The character's own
+    #[default]
+    Own,
+    /// mixamorig:LeftArm
+    Mixamo,
+    /// Unreal's Manny and Quinn: upperarm_l
+    Unreal,
+    /// VRM 1.0: leftUpperArm
+    Vrm,
+    /// Rokoko Studio
+    Rokoko,
+    /// Blender's Rigify: upper_arm.L
+    Rigify,
+    /// CMU
+    Cmu,
+}
+
+impl From<BvhNamesArg> for BvhNames {
+    fn from(names: BvhNamesArg) -> Self {
+        match names {
+            BvhNamesArg::Own => Self::AsIs,
+            BvhNamesArg::Mixamo => Self::Mixamo,
+            BvhNamesArg::Unreal => Self::Unreal,
+            BvhNamesArg::Vrm => Self::Vrm,
+            BvhNamesArg::Rokoko => Self::Rokoko,
+            BvhNamesArg::Rigify => Self::Rigify,
+            BvhNamesArg::Cmu => Self::Cmu,
+        }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum BvhRestArg {
+    /// A T-pose fitted to the character
+    #[default]
+    T,
+    /// The character's own
+    Own,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum BvhUnitArg {
+    /// Centimetres, the habit
+    #[default]
+    Cm,
+    /// Metres
+    M,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum BvhFacingArg {
+    /// As most tools write it
+    #[default]
+    #[value(name = "+z")]
+    PlusZ,
+    /// As Blender's importer assumes
+    #[value(name = "-z")]
+    MinusZ,
 }
 
 #[derive(Args)]
 pub(super) struct ExportArgs {
-    /// The take, finished or interrupted
-    take: PathBuf,
+    /// The takes, finished or interrupted
+    #[arg(required = true)]
+    takes: Vec<PathBuf>,
     /// What to write (repeatable, or separated by commas)
     #[arg(
         long,
         value_enum,
-        value_name = "csv|glb",
+        value_name = "csv|glb|bvh|fbx|usda|vrma|wav",
         required = true,
         value_delimiter = ','
     )]
-    format: Vec<Format>,
+    format: Vec<FormatArg>,
     /// Folder for the files
     #[arg(long, value_name = "DIR")]
     out: PathBuf,
-    /// Even frame rate, for example 24 or 29.97; default the take's own frames
+    /// Even frame rate, for example 24 or 29.97; default the take's own
     #[arg(long, value_name = "R")]
     rate: Option<FrameRate>,
     /// Only this subject
     #[arg(long, value_name = "NAME")]
     subject: Option<String>,
-    /// The character for glb: a GLB file, or "builtin"
-    #[arg(long, value_name = "FILE|builtin", default_value = "builtin")]
-    character: String,
+    /// Who acts: a GLB, glTF or VRM file, or "builtin"
+    #[arg(long, value_name = "FILE|builtin", default_value = cast::BUILTIN)]
+    character: PathBuf,
+    /// What you decided about body and face (TOML); without it everything is found
+    #[arg(long, value_name = "FILE")]
+    asset: Option<PathBuf>,
+    /// The performer's calibration (TOML)
+    #[arg(long, value_name = "FILE")]
+    profile: Option<PathBuf>,
+    /// Leave a VRM's springs at rest
+    #[arg(long)]
+    no_springs: bool,
+    /// VRMA: give the upper chest a track of its own; models without one lose its turn
+    #[arg(long)]
+    vrma_upper_chest: bool,
+    /// Write what the judges in tests/peers compare with
+    #[arg(long, hide = true)]
+    truth: bool,
+    /// BVH: names of the bones
+    #[arg(long, value_enum, default_value_t)]
+    bvh_names: BvhNamesArg,
+    /// BVH: the pose in which all angles are zero
+    #[arg(long, value_enum, default_value_t)]
+    bvh_rest: BvhRestArg,
+    /// BVH: what a number measures
+    #[arg(long, value_enum, default_value_t)]
+    bvh_unit: BvhUnitArg,
+    /// BVH: where the character looks
+    #[arg(long, value_enum, default_value_t, allow_hyphen_values = true)]
+    bvh_facing: BvhFacingArg,
 }
 
-/// What one export is made from.
-pub(super) struct Job<'a> {
-    pub(super) take: &'a Path,
-    pub(super) out: &'a Path,
-    pub(super) formats: &'a [Format],
-    pub(super) rate: Option<FrameRate>,
-    pub(super) subject: Option<&'a str>,
-    pub(super) character: &'a str,
+impl ExportArgs {
+    fn options(&self) -> Options {
+        let mut formats: Vec<Format> = Vec::new();
+        for format in &self.format {
+            let format = (*format).into();
+            if !formats.contains(&format) {
+                formats.push(format);
+            }
+        }
+        Options {
+            formats,
+            rate: self.rate,
+            subject: self.subject.clone(),
+            character: self.character.clone(),
+            asset: self.asset.clone(),
+            profile: self.profile.clone(),
+            bvh: BvhChoice {
+                names: self.bvh_names.into(),
+                rest: match self.bvh_rest {
+                    BvhRestArg::T => BvhRest::T,
+                    BvhRestArg::Own => BvhRest::Own,
+                },
+                metres: self.bvh_unit == BvhUnitArg::M,
+                facing_minus_z: self.bvh_facing == BvhFacingArg::MinusZ,
+            },
+            springs: !self.no_springs,
+            vrma_upper_chest: self.vrma_upper_chest,
+            truth: self.truth,
+        }
+    }
 }
 
 pub(super) fn run(args: &ExportArgs, out: Output) -> anyhow::Result<Outcome> {
-    export(
-        &Job {
-            take: &args.take,
-            out: &args.out,
-            formats: &args.format,
-            rate: args.rate,
-            subject: args.subject.as_deref(),
-            character: &args.character,
-        },
-        out,
-    )
-    .map(|(outcome, _)| outcome)
+    export(&args.takes, &args.out, args.options(), out).map(|(outcome, _)| outcome)
 }
 
-/// Writes the files; returns their paths.
-pub(super) fn export(job: &Job<'_>, out: Output) -> anyhow::Result<(Outcome, Vec<PathBuf>)> {
-    let content = performance::load(job.take)?;
-    let names = || {
-        content
-            .subjects
-            .iter()
-            .map(|s| s.key.name.as_str())
-            .collect::<Vec<_>>()
-            .join(", ")
-    };
-    let wanted = |key: &SubjectKey| job.subject.is_none_or(|s| s == key.name.as_str());
-    if !content.subjects.iter().any(|s| wanted(&s.key)) {
-        match job.subject {
-            Some(subject) => bail!("no subject {subject:?} in this take; it has: {}", names()),
-            None => bail!("the take holds no subject: {}", job.take.display()),
+/// Shares done of all takes together, told now and then.
+struct Overall {
+    /// In ten-thousandths, one per take.
+    shares: Vec<AtomicU32>,
+    told: AtomicU32,
+    out: Output,
+}
+
+impl Overall {
+    fn tell(&self, take: usize, share: f32) {
+        if let Some(place) = self.shares.get(take) {
+            place.store((share * 1e4) as u32, Ordering::Relaxed);
+        }
+        let sum: u32 = self.shares.iter().map(|s| s.load(Ordering::Relaxed)).sum();
+        let percent = sum / (100 * self.shares.len().max(1) as u32);
+        let told = self.told.load(Ordering::Relaxed);
+        let is_due = percent >= told + REPORT_EVERY;
+        // Whoever is first tells it.
+        if is_due
+            && self
+                .told
+                .compare_exchange(told, percent, Ordering::Relaxed, Ordering::Relaxed)
+                .is_ok()
+        {
+            let event = json!({"event": "progress", "share": f64::from(percent) / 100.0});
+            if self.out.is_json() {
+                self.out.say(&event, "");
+            } else if self.out.is_terminal() {
+                self.out.note(&format!("  {percent} %"));
+            }
         }
     }
-    std::fs::create_dir_all(job.out)
-        .with_context(|| format!("cannot create the folder {}", job.out.display()))?;
-    let loaded;
-    let character = if !job.formats.contains(&Format::Glb) || job.character == "builtin" {
-        Character::builtin()
-    } else {
-        let path = Path::new(job.character);
-        let bytes =
-            std::fs::read(path).with_context(|| format!("cannot read {}", path.display()))?;
-        loaded = Character::from_glb(&bytes)
-            .with_context(|| format!("cannot use the character {}", path.display()))?;
-        &loaded
-    };
-    let mut outcome = Outcome::lossy(content.stats.damaged > 0 || !content.stats.complete);
-    if outcome == Outcome::WithLoss {
-        out.warn(&format!(
-            "the take is {}; exporting what it has",
-            if content.stats.complete {
-                "damaged"
-            } else {
-                "cut short"
-            }
-        ));
-    }
-    let mut paths = Vec::new();
-    // Names as a file system that ignores case sees them.
+}
+
+/// Writes the files of all takes, several at once; returns their paths.
+pub(super) fn export(
+    takes: &[PathBuf],
+    folder: &Path,
+    options: Options,
+    out: Output,
+) -> anyhow::Result<(Outcome, Vec<PathBuf>)> {
     let mut stems = HashSet::new();
-    for subject in content.subjects.iter().filter(|s| wanted(&s.key)) {
-        for (number, generation) in subject.generations.iter().enumerate() {
-            let Some(rows) = bake(
-                &subject.key,
-                generation,
-                job.rate,
-                SourceSettings::default(),
-            ) else {
-                out.warn(&format!("{}: no frame with values", subject.key.name));
-                outcome = Outcome::WithLoss;
-                continue;
-            };
-            if !csv::fits(&rows.statics) {
-                let bones = rows.statics.num_transforms();
-                out.warn(&format!(
-                    "{}: {} data without face curves ({bones} transforms) has no place in csv and face glb; left out",
-                    subject.key.name,
-                    rows.statics.role()
-                ));
-                outcome = Outcome::WithLoss;
-                continue;
-            }
-            let base = stem(job.take, &subject.key, number);
-            // Two phones may have one name; neither may overwrite the other.
-            let stem = (1..10_000)
-                .map(|n| {
-                    if n == 1 {
-                        base.clone()
-                    } else {
-                        format!("{base}-{n}")
-                    }
-                })
-                .find(|s| stems.insert(s.to_lowercase()))
-                .unwrap_or(base);
-            for format in job.formats {
-                let path = match format {
-                    Format::Csv => write_csv(job, &stem, &rows)?,
-                    Format::Glb => write_character(
-                        job,
-                        &stem,
-                        &rows,
-                        (&content, &subject.key),
-                        character,
-                        out,
-                    )?,
-                };
-                let event = json!({
-                    "event": "export",
-                    "format": format.to_possible_value().map(|v| v.get_name().to_owned()),
-                    "path": path,
-                    "subject": subject.key.name.as_str(),
-                    "frames": rows.rows.len(),
-                    "filled": rows.num_filled(),
-                    "rate": rows.rate.to_string(),
-                    "seconds": rows.duration_secs(),
-                    "bytes": std::fs::metadata(&path).map_or(0, |m| m.len()),
-                });
-                let sentence = format!(
-                    "{}: {} frames at {} per second, {} filled",
-                    path.display(),
-                    rows.rows.len(),
-                    rows.rate,
-                    rows.num_filled()
-                );
-                out.say(&event, &sentence);
-                paths.push(path);
-            }
-            write_sidecar(job, &stem, &rows, &content, &subject.key)?;
+    for take in takes {
+        if !stems.insert(take_stem(take).to_lowercase()) {
+            bail!(
+                "two takes are called {}: their files would overwrite each other; export one to another folder",
+                take.display()
+            );
         }
+    }
+    let craft = Stagecraft::new(options)?;
+    let overall = Overall {
+        shares: takes.iter().map(|_| AtomicU32::new(0)).collect(),
+        told: AtomicU32::new(0),
+        out,
+    };
+    let numbered: Vec<(usize, &PathBuf)> = takes.iter().enumerate().collect();
+    let results: Vec<(&PathBuf, anyhow::Result<Exported>)> = numbered
+        .par_iter()
+        .map(|(index, take)| {
+            let progress = |share: f32| {
+                overall.tell(*index, share);
+                true
+            };
+            let done = craft.export(take, folder, &progress);
+            overall.tell(*index, 1.0);
+            (*take, done)
+        })
+        .collect();
+    let mut outcome = Outcome::Success;
+    let mut paths = Vec::new();
+    let mut failures = Vec::new();
+    for (take, result) in results {
+        match result {
+            Ok(exported) => {
+                outcome = outcome.and(Outcome::lossy(exported.is_lossy));
+                for warning in &exported.warnings {
+                    out.warn(warning);
+                }
+                for written in &exported.written {
+                    say(written, out);
+                    paths.push(written.path.clone());
+                }
+            }
+            Err(error) => failures.push(format!("{}: {error:#}", take.display())),
+        }
+    }
+    if paths.is_empty() || takes.len() == 1 && !failures.is_empty() {
+        bail!("{}", failures.join("\n"));
+    }
+    for failure in &failures {
+        out.warn(failure);
+        outcome = Outcome::WithLoss;
     }
     Ok((outcome, paths))
 }
 
-/// `2026-11-30_Slate_001_Subject`, with a number for a later generation.
-fn stem(take: &Path, key: &SubjectKey, generation: usize) -> String {
-    let name = take.file_name().and_then(|n| n.to_str()).unwrap_or("take");
-    let take = name.split(".mcap").next().unwrap_or(name);
-    let subject = naming::safe_part(key.name.as_str());
-    match generation {
-        0 => format!("{take}_{subject}"),
-        n => format!("{take}_{subject}_{}", n + 1),
+fn say(written: &Written, out: Output) {
+    let event = json!({
+        "event": "export",
+        "format": written.format.as_str(),
+        "path": written.path,
+        "subject": written.subject.as_ref().map(|s| s.name.as_str()),
+        "frames": written.frames,
+        "filled": written.filled,
+        "rate": written.rate,
+        "seconds": written.secs,
+        "bytes": std::fs::metadata(&written.path).map_or(0, |m| m.len()),
+        "renamed": written.names.len(),
+        "notes": written.notes,
+    });
+    let mut sentence = format!(
+        "{}: {} frames at {} per second, {} filled",
+        written.path.display(),
+        written.frames,
+        written.rate,
+        written.filled
+    );
+    for note in &written.notes {
+        sentence.push_str("\n  ");
+        sentence.push_str(note);
     }
-}
-
-/// Writes beside the target, then renames: a file is whole or not there.
-fn write_file(
-    path: &Path,
-    write: impl FnOnce(&mut std::fs::File) -> std::io::Result<()>,
-) -> anyhow::Result<()> {
-    let temporary = path.with_extension("partial");
-    let attempt = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&temporary)?;
-        write(&mut file)?;
-        std::fs::rename(&temporary, path)
-    };
-    attempt().with_context(|| format!("cannot write {}", path.display()))
-}
-
-fn write_csv(job: &Job<'_>, stem: &str, rows: &Rows) -> anyhow::Result<PathBuf> {
-    let path = job.out.join(format!("{stem}.csv"));
-    write_file(&path, |file| csv::write(rows, file))?;
-    Ok(path)
-}
-
-fn facts(rows: &Rows, content: &TakeContent, key: &SubjectKey) -> serde_json::Value {
-    let info = &content.info;
-    let start = rows.rows.first().map(|r| r.timecode.to_string());
-    json!({
-        "slate": info.slate,
-        "take": info.take,
-        "date": info.date,
-        "started": info.started,
-        "subject": key.name.as_str(),
-        "source": key.source.as_str(),
-        "startTimecode": start,
-        "timecodeRate": rows.timecode_rate.to_string(),
-        "dropFrame": rows.rows.first().is_some_and(|r| r.timecode.drop == hub::DropFrame::Drop),
-        "frameRate": rows.rate.to_string(),
-        "frames": rows.rows.len(),
-        "filledFrames": rows.num_filled(),
-        "units": "metres, radians, seconds",
-        "upAxis": "+Y",
-        "facing": "+Z",
-        "recordedBy": info.program,
-        "exportedBy": format!("ghostlight {}", env!("CARGO_PKG_VERSION")),
-    })
-}
-
-fn write_sidecar(
-    job: &Job<'_>,
-    stem: &str,
-    rows: &Rows,
-    content: &TakeContent,
-    key: &SubjectKey,
-) -> anyhow::Result<()> {
-    let mut sidecar = facts(rows, content, key);
-    let filled: Vec<_> = rows
-        .rows
-        .iter()
-        .enumerate()
-        .filter(|(_, r)| r.origin != Origin::Recorded)
-        .map(|(i, r)| {
-            let how = match r.origin {
-                Origin::Held => "held",
-                _ => "interpolated",
-            };
-            json!({"row": i, "how": how, "timecode": r.timecode.to_string()})
-        })
-        .collect();
-    if let Some(sidecar) = sidecar.as_object_mut() {
-        // A resampled file is interpolated throughout; listing each row would say nothing.
-        if job.rate.is_none() {
-            sidecar.insert("filled".into(), filled.into());
-        }
-        sidecar.insert(
-            "counts".into(),
-            serde_json::to_value(&content.info.subjects)?,
-        );
-        sidecar.insert("droppedByUs".into(), content.info.dropped_by_us.into());
-        sidecar.insert("damagedPieces".into(), content.stats.damaged.into());
-    }
-    let path = job.out.join(format!("{stem}.json"));
-    let text = serde_json::to_string_pretty(&sidecar)?;
-    write_file(&path, |file| {
-        std::io::Write::write_all(file, text.as_bytes())
-    })
-}
-
-/// A node, what of the face turns it, and its rotation per frame.
-type Track = (usize, fn(&FaceJoints) -> Quat, Vec<Quat>);
-
-fn write_character(
-    job: &Job<'_>,
-    stem: &str,
-    rows: &Rows,
-    (content, key): (&TakeContent, &SubjectKey),
-    character: &Character,
-    out: Output,
-) -> anyhow::Result<PathBuf> {
-    let curves: Vec<&str> = rows
-        .statics
-        .properties
-        .iter()
-        .map(|p| p.name.as_str())
-        .collect();
-    let times: Vec<f32> = rows
-        .rows
-        .iter()
-        .map(|r| (r.nanos as f64 / 1e9) as f32)
-        .collect();
-    let mut morphs = Vec::new();
-    let mut gaze_in_morphs = false;
-    for mesh in &character.morph_meshes {
-        let names: Vec<&str> = mesh.names.iter().map(String::as_str).collect();
-        let rig = FaceRig::build(&curves, &names);
-        if rig.unbound_morphs().len() == names.len() {
-            continue;
-        }
-        let looks = |n: &&str| n.to_ascii_lowercase().contains("eyelook");
-        gaze_in_morphs |= names.iter().any(looks);
-        let mut weights = vec![0.0; names.len() * rows.rows.len()];
-        let mut joints = FaceJoints::default();
-        for (row, weights) in rows.rows.iter().zip(weights.chunks_mut(names.len())) {
-            rig.evaluate(&row.data.properties, weights, &mut joints);
-        }
-        morphs.push(MorphTrack {
-            node: mesh.node,
-            num_targets: names.len(),
-            weights,
-        });
-    }
-    if morphs.is_empty() {
-        bail!(
-            "the character {} has no morph target that any of the take's curves drives",
-            job.character
-        );
-    }
-    let rig = FaceRig::build(&curves, &[]);
-    let mut tracks: Vec<Track> = Vec::new();
-    let mut want = |names: &[&str], part: fn(&FaceJoints) -> Quat| match names
-        .iter()
-        .find_map(|n| character.node_named(n))
-    {
-        Some(node) => tracks.push((node, part, Vec::with_capacity(rows.rows.len()))),
-        None => out.warn(&format!(
-            "the character has no node named {}",
-            names.join(" or ")
-        )),
-    };
-    want(&["Neck"], |j| j.neck);
-    want(&["Head"], |j| j.head);
-    // Shapes that turn the eyeballs and joints that do the same would add up.
-    if !gaze_in_morphs {
-        want(&["LeftEye", "eye.L", "Eye_L"], |j| j.left_eye);
-        want(&["RightEye", "eye.R", "Eye_R"], |j| j.right_eye);
-    }
-    let mut joints = FaceJoints::default();
-    for row in &rows.rows {
-        rig.evaluate(&row.data.properties, &mut [], &mut joints);
-        for (node, part, rotations) in &mut tracks {
-            rotations.push(character.nodes[*node].rest.rotation * part(&joints));
-        }
-    }
-    let name = format!("{}_{:03}", content.info.slate, content.info.take);
-    let bytes = write_glb(
-        character,
-        &GlbTracks {
-            name: &name,
-            times_secs: &times,
-            morphs,
-            joints: tracks
-                .into_iter()
-                .map(|(node, _, rotations)| JointTrack {
-                    node,
-                    rotations,
-                    translations: None,
-                })
-                .collect(),
-            extras: facts(rows, content, key),
-        },
-    )?;
-    let path = job.out.join(format!("{stem}.glb"));
-    write_file(&path, |file| std::io::Write::write_all(file, &bytes))?;
-    Ok(path)
+    out.say(&event, &sentence);
 }

@@ -1,6 +1,7 @@
 //! The command line: one file per command. Parsing and exit codes are here.
 
 mod demo;
+mod desks;
 mod doctor;
 mod export;
 mod monitor;
@@ -8,12 +9,17 @@ mod neighbours;
 mod pair;
 mod play;
 mod record;
+#[cfg(feature = "render")]
+mod render;
+mod retarget;
 mod rig;
 mod send;
 mod serve;
 mod status;
 mod take;
 mod wait;
+#[cfg(feature = "gui")]
+mod window;
 
 use std::{path::PathBuf, process::ExitCode};
 
@@ -38,10 +44,20 @@ In the Live Link Face app: Settings, Live Link, add this machine's address and p
 
 /// The performance-capture hub: receives, records and exports faces and bodies.
 #[derive(Parser)]
-#[command(name = "ghostlight", version, after_help = AFTER_HELP, propagate_version = true)]
+#[command(
+    name = "ghostlight",
+    version,
+    after_help = AFTER_HELP,
+    propagate_version = true,
+    args_conflicts_with_subcommands = true,
+    arg_required_else_help = cfg!(not(feature = "gui"))
+)]
 pub struct Cli {
     #[command(subcommand)]
-    command: Command,
+    command: Option<Command>,
+    #[cfg(feature = "gui")]
+    #[command(flatten)]
+    window: window::WindowArgs,
     /// Print one JSON object a line on standard output, for machines
     #[arg(long, global = true, display_order = 1000)]
     json: bool,
@@ -69,6 +85,11 @@ enum Command {
     Play(play::PlayArgs),
     /// Make files of a take that other programs open
     Export(export::ExportArgs),
+    /// Draw a take as pictures, without a window
+    #[cfg(feature = "render")]
+    Render(render::RenderArgs),
+    /// Put a character in the performer's place: a take in, a take out
+    Retarget(retarget::RetargetArgs),
     /// Say which bone of a skeleton is which of a person's
     Rig(rig::RigArgs),
 }
@@ -142,7 +163,13 @@ impl Cli {
     /// Runs the command; errors go to standard error, and with `--json` also to standard output.
     pub fn run(self) -> ExitCode {
         let out = Output::new(self.json);
-        let outcome = match self.command {
+        let Some(command) = self.command else {
+            #[cfg(feature = "gui")]
+            return ended(window::run(&self.window, out), out);
+            #[cfg(not(feature = "gui"))]
+            return ended(Err(UsageError("expected a command".into()).into()), out);
+        };
+        let outcome = match command {
             Command::Demo(args) => demo::run(&args, out),
             Command::Serve(args) => serve::run(&args, out),
             Command::Send(args) => send::run(&args, out),
@@ -153,18 +180,26 @@ impl Cli {
             Command::Take(args) => take::run(&args, out),
             Command::Play(args) => play::run(&args, out),
             Command::Export(args) => export::run(&args, out),
+            #[cfg(feature = "render")]
+            Command::Render(args) => render::run(&args, out),
+            Command::Retarget(args) => retarget::run(&args, out),
             Command::Rig(args) => rig::run(&args, out),
         };
-        match outcome {
-            Ok(Outcome::Success) => ExitCode::SUCCESS,
-            Ok(Outcome::WithLoss) => ExitCode::from(3),
-            Err(error) => {
-                out.error(&format!("{error:#}"));
-                if error.is::<UsageError>() {
-                    ExitCode::from(2)
-                } else {
-                    ExitCode::FAILURE
-                }
+        ended(outcome, out)
+    }
+}
+
+/// Says an error, and makes the exit code.
+fn ended(outcome: anyhow::Result<Outcome>, out: Output) -> ExitCode {
+    match outcome {
+        Ok(Outcome::Success) => ExitCode::SUCCESS,
+        Ok(Outcome::WithLoss) => ExitCode::from(3),
+        Err(error) => {
+            out.error(&format!("{error:#}"));
+            if error.is::<UsageError>() {
+                ExitCode::from(2)
+            } else {
+                ExitCode::FAILURE
             }
         }
     }

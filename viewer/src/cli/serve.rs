@@ -12,9 +12,10 @@ use clap::Args;
 use hub::{SubjectKey, SubjectState};
 use serde_json::json;
 
-use super::{ListenArgs, announce, neighbours, record, status::Changes, wait};
+use super::{ListenArgs, announce, desks, neighbours, record, status::Changes, wait};
 use crate::{
     adapters::{self, Wish},
+    audio::AudioOptions,
     command::Command,
     discovery::Discovery,
     output::{Outcome, Output},
@@ -39,15 +40,19 @@ pub(super) struct ServeArgs {
     /// Take commands from standard input, one JSON object a line: {"command": "record", "slate": "Scene1"}
     #[arg(long)]
     control: bool,
+    /// Let desks of this user in, such as the window: on loopback, at this port or a free one
+    #[arg(long, value_name = "PORT", num_args = 0..=1, default_missing_value = "0")]
+    desk: Option<u16>,
 }
 
 pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
     // Whoever reads what we say and stops reading must not stop the hub.
     let out = out.live()?;
     let stage = args.listen.stage()?;
-    if args.control && stage.timecode.takes_standard_input() {
+    let carries_sound = stage.audio.iter().any(AudioOptions::takes_standard_input);
+    if args.control && (carries_sound || stage.timecode.takes_standard_input()) {
         anyhow::bail!(
-            "standard input carries the timecode; leave out --control, or give [timecode] a named pipe as `path`"
+            "standard input carries timecode or sound; leave out --control, or give [timecode] a named pipe as `path`"
         );
     }
     recover(&stage.hub.record_folder, out);
@@ -58,6 +63,10 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
         let ranked = adapters::rank(&adapters, Wish::default());
         neighbours::look(session.live(), &ranked, out)
     });
+    let mut desks = args
+        .desk
+        .map(|port| desks::Desks::start(port, &session, args.listen.stage.clone(), out))
+        .transpose()?;
     let commands = args.control.then(read_commands).transpose()?;
     let mut watch = args.listen.stage.as_deref().map(Watch::new);
     let mut known: Vec<(SubjectKey, SubjectState)> = Vec::new();
@@ -83,16 +92,28 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
         }
         match session.poll() {
             Ok(Some(ended)) => {
+                if let Some(desks) = &desks {
+                    desks.ended(&session, &ended);
+                }
                 lossy = lossy.and(record::report(&ended, 0, out));
             }
             Ok(None) => {}
-            Err(error) => out.warn_event("take_failed", &format!("{error:#}")),
+            Err(error) => {
+                let why = format!("{error:#}");
+                if let Some(desks) = &desks {
+                    desks.failed(&session, &why);
+                }
+                out.warn_event("take_failed", &why);
+            }
         }
         if tick.is_multiple_of(WATCH_TICKS)
             && let Some(path) = watch.as_mut().and_then(Watch::changed)
         {
             reload(&mut session, path, &args.listen, out);
         }
+        let says_stop = desks
+            .as_mut()
+            .is_some_and(|desks| desks.poll(&mut session, tick, &mut lossy, out));
         say_states(&mut known, session.live().states(), out);
         if tick.is_multiple_of(STATUS_TICKS) {
             changes.say(session.live(), out);
@@ -100,7 +121,7 @@ pub(super) fn run(args: &ServeArgs, out: Output) -> anyhow::Result<Outcome> {
                 neighbours::say(&change, out);
             }
         }
-        false
+        says_stop
     })?;
     wait::exit_on_next_signal(out);
     if let Some(ended) = session.stop(end.as_str())? {
@@ -147,7 +168,7 @@ fn read_commands() -> anyhow::Result<mpsc::Receiver<String>> {
 
 /// Does what a command says, and says what came of it.
 /// False with it when it was refused.
-fn obey(session: &mut Session, command: &Command, out: Output) -> (Outcome, bool) {
+pub(super) fn obey(session: &mut Session, command: &Command, out: Output) -> (Outcome, bool) {
     match session.command(command.clone()) {
         Ok(Reply::Done) => {
             out.say(&json!({"event": "done", "command": command}), "done");
@@ -245,6 +266,16 @@ pub(super) fn recover(folder: &std::path::Path, out: Output) {
                 None => out.note(&format!("nothing to recover in {}", r.from.display())),
             },
             Err(error) => out.warn(&format!("cannot recover an interrupted take: {error}")),
+        }
+    }
+    for result in recordings::audio::recover_all(folder) {
+        match result {
+            Ok(r) => {
+                let event =
+                    json!({"event": "recovered", "from": r.from, "frames": r.repair.frames});
+                out.say(&event, &format!("recovered the sound {}", r.from.display()));
+            }
+            Err(error) => out.warn(&format!("cannot recover the sound of a take: {error}")),
         }
     }
 }

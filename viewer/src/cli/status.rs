@@ -167,31 +167,14 @@ fn virtual_line(v: &VirtualReport) -> String {
 }
 
 fn output_is_well(o: &OutputStats) -> bool {
-    !o.is_enabled || troubles(o).is_empty()
+    !o.is_enabled || o.troubles().is_empty()
 }
 
 fn output_line(o: &OutputStats) -> String {
     let head = format!("output        {}  {} frames", o.name, o.frames);
     let off = (!o.is_enabled).then(|| "switched off".to_owned());
-    let rest: Vec<_> = off.into_iter().chain(troubles(o)).collect();
+    let rest: Vec<_> = off.into_iter().chain(o.troubles()).collect();
     format!("{head}  {}", rest.join("  "))
-}
-
-/// What is wrong with an output, in words that change only when that does.
-fn troubles(o: &OutputStats) -> Vec<String> {
-    let missing = o.missing.iter().map(|m| match &m.nearest {
-        Some(near) => format!("no subject {}, is it {near}?", m.name),
-        None => format!("no subject {}", m.name),
-    });
-    let clashing = o
-        .clashing
-        .iter()
-        .map(|name| format!("{name} left out: another is sent under its name"));
-    let down = o.receivers.iter().filter(|r| !r.is_up).map(|r| {
-        let why = r.last_error.as_deref().unwrap_or("rests");
-        format!("{}: {why}", r.to)
-    });
-    missing.chain(clashing).chain(down).collect()
 }
 
 /// Says what changed since the last look.
@@ -238,7 +221,7 @@ impl Changes {
             .iter()
             .map(|o| {
                 if o.is_enabled {
-                    troubles(o)
+                    o.troubles()
                 } else {
                     Vec::new()
                 }

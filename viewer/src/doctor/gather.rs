@@ -20,7 +20,7 @@ use sources::Protocol;
 
 use super::{
     Binding, Facts, OutputFacts, SkeletonFacts, SourceFacts, SourceFault, Started, SubjectFacts,
-    asked_phone,
+    Unstarted, asked_phone,
 };
 use crate::{
     adapters::Ranked,
@@ -128,9 +128,31 @@ pub(crate) struct Asked<'a> {
     pub(crate) listened_secs: f64,
 }
 
-/// Everything that the rules go by, as it is now.
+/// Everything that the rules go by, of a hub that was started for the doctor.
 pub(crate) fn gather(started: &Started, motion: &Motion, asked: Asked<'_>) -> Facts {
-    let live = &started.live;
+    let running = Running {
+        live: &started.live,
+        stage: &started.stage,
+        faults: &started.faults,
+        unstarted: &started.unstarted,
+    };
+    look(&running, motion, asked)
+}
+
+/// A hub and what of its stage does not run.
+pub(super) struct Running<'a> {
+    pub(super) live: &'a Live,
+    /// The part of the stage that runs.
+    pub(super) stage: &'a Stage,
+    /// One per source of the whole stage: why it does not run.
+    pub(super) faults: &'a [Option<SourceFault>],
+    /// What else does not run.
+    pub(super) unstarted: &'a [Unstarted],
+}
+
+/// Everything that the rules go by, as it is now.
+pub(super) fn look(started: &Running<'_>, motion: &Motion, asked: Asked<'_>) -> Facts {
+    let live = started.live;
     let now = live.clock().now();
     let character = asked.character.and_then(|c| c.as_ref().ok());
     let (subjects, refused_statics, unknown_frames) = live.with(|shared| {
@@ -153,9 +175,9 @@ pub(crate) fn gather(started: &Started, motion: &Motion, asked: Asked<'_>) -> Fa
         os: std::env::consts::OS,
         now,
         listened_secs: asked.listened_secs,
-        sources: sources(asked.stage, &started.faults, live.listening()),
+        sources: sources(asked.stage, started.faults, live.listening()),
         are_sources_usual: asked.are_sources_usual,
-        unstarted: started.unstarted.clone(),
+        unstarted: started.unstarted.to_vec(),
         is_our_port_in_use: is_taken && is_our_port_in_use(live),
         hubs_here: asked.hubs_here,
         adapters: asked.adapters.to_vec(),
@@ -191,11 +213,16 @@ fn sources(
     faults: &[Option<SourceFault>],
     listening: &[Listening],
 ) -> Vec<SourceFacts> {
-    let mut listening = listening.iter();
+    let mut left: Vec<&Listening> = listening.iter().collect();
     let all = stage.sources.iter().zip(faults);
     all.map(|(table, fault)| {
         let runs = fault.is_none() && table.file.is_none();
-        let socket = if runs { listening.next() } else { None };
+        // By kind and port: sources come and go while a hub runs.
+        let wanted = table.connect.unwrap_or_else(|| table.addr());
+        let at = left.iter().position(|l| {
+            l.kind == table.kind && (wanted.port() == 0 || l.addr.port() == wanted.port())
+        });
+        let socket = at.filter(|_| runs).map(|at| left.remove(at));
         source(table, fault.clone(), socket)
     })
     .collect()

@@ -272,6 +272,33 @@ pub(crate) fn diagnose(facts: &Facts) -> Report {
     Report::new(all)
 }
 
+/// What the rules say of a hub that runs; `motion` has watched it.
+pub(crate) fn of_session(
+    session: &crate::session::Session,
+    motion: &Motion,
+    adapters: &[Ranked],
+    listened_secs: f64,
+) -> Report {
+    let (live, stage) = (session.live(), session.stage());
+    let faults = vec![None; stage.sources.len()];
+    let running = gather::Running {
+        live,
+        stage,
+        faults: &faults,
+        unstarted: &[],
+    };
+    let asked = Asked {
+        stage,
+        are_sources_usual: false,
+        wanted: None,
+        character: None,
+        adapters,
+        hubs_here: Vec::new(),
+        listened_secs,
+    };
+    diagnose(&gather::look(&running, motion, asked))
+}
+
 /// `1 frame`, `2 frames`.
 fn counted(n: u64, one: &str) -> String {
     if n == 1 {

@@ -63,6 +63,11 @@ pub(super) fn open(stage: &Stage) -> anyhow::Result<Vec<OpenedFile>> {
 }
 
 impl OpenedFile {
+    /// Which subject it will play.
+    pub(super) fn key(&self) -> &SubjectKey {
+        &self.key
+    }
+
     /// Starts to play.
     pub(super) fn play(
         self,

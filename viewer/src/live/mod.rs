@@ -3,6 +3,7 @@
 //! ```text
 //! phone ─UDP→ socket task ─decode→ ┌ client (one lock, held per datagram) ─evaluate→ readers, outputs
 //!            (threads "net")       │    ▲ └─ thread "virtuals" evaluates parts, pushes what they make
+//!                                  │    ├─ threads "character" evaluate who drives them, push their poses
 //! file ─in its time→ (threads      │    │
 //!  "file") ──────────────────────→ └ tap of the recorder ─bounded queue→ thread "recorder" → disk
 //! ```
@@ -10,6 +11,7 @@
 //! The client and the tap stand behind one lock, so a recording begins and ends between two frames: all
 //! static data known at its start is written first, and what arrived before the stop is in the take.
 
+pub(crate) mod doubles;
 mod files;
 mod receive;
 mod shared;
@@ -32,6 +34,7 @@ use hub::{
     client::Client,
 };
 use recordings::{
+    audio::AudioRecorder,
     format::{SubjectSummary, TakeInfo},
     recorder::{Ended, Recorder, Start},
 };
@@ -39,20 +42,25 @@ use serde_json::json;
 use sources::{Protocol, stats::ListenStats};
 use tokio::runtime::Runtime;
 
+pub use doubles::DoubleReport;
 pub use files::RunningFile;
 pub use shared::Shared;
 pub use virtuals::VirtualReport;
 
 use crate::{
+    audio::{AudioIn, AudioTake},
     clock::HubClock,
     command::PhoneDo,
     outputs::{self, Outbound, RunningOutput, StageView},
     remote::Remote,
     senders::Senders,
     session::table_for,
-    stage::{Stage, SubjectTable, Transport},
+    stage::{SourceTable, Stage, SubjectTable, Transport},
     timecode_in::{Master, TimecodeIn},
 };
+
+/// Most sources of a hub.
+const MAX_SOURCES: usize = 64;
 
 /// Called with each frame after the client has it; for measurements.
 pub type Observer = Box<dyn FnMut(&SubjectKey, &FrameMeta, Option<&FrameData>) + Send>;
@@ -74,6 +82,8 @@ pub struct Listening {
     pub stats: Arc<Mutex<ListenStats>>,
     /// Who sends to it.
     pub senders: Arc<Mutex<Senders>>,
+    /// Ends its task.
+    stop: Arc<AtomicBool>,
 }
 
 /// A running hub.
@@ -83,17 +93,20 @@ pub struct Live {
     shared: Arc<Mutex<Shared>>,
     listening: Vec<Listening>,
     outputs: Vec<RunningOutput>,
+    view: Arc<dyn StageView>,
     timecode: TimecodeIn,
     remote: Option<Remote>,
     virtuals: Option<virtuals::Virtuals>,
+    doubles: Option<doubles::Doubles>,
     files: Vec<RunningFile>,
-    stop: Arc<AtomicBool>,
+    audio: Vec<AudioIn>,
     net: Option<Runtime>,
 }
 
 /// A recording of a live hub.
 pub struct LiveRecording {
     recorder: Recorder,
+    audio: Vec<AudioRecorder>,
     /// Counts of each subject at the start, to be taken off at the end.
     baseline: Vec<(SubjectKey, hub::Counts)>,
 }
@@ -149,9 +162,20 @@ impl Live {
         let clock = HubClock::new();
         let rate = stage.timecode_rate();
         let shared = Arc::new(Mutex::new(Shared::new(stage.subjects.clone())));
-        let stop = Arc::new(AtomicBool::new(false));
         // Before anything is bound: a file that cannot be opened fails the start.
         let files = files::open(stage)?;
+        let doubles = doubles::open(&stage.characters)?;
+        if stage.sources.len() > MAX_SOURCES {
+            bail!(
+                "{} sources are more than {MAX_SOURCES}",
+                stage.sources.len()
+            );
+        }
+        let audio = stage
+            .audio
+            .iter()
+            .map(|a| AudioIn::start(a, clock))
+            .collect::<anyhow::Result<Vec<_>>>()?;
         let mut listening = Vec::new();
         let mut tasks = Vec::new();
         for source in stage.sources.iter().filter(|s| s.file.is_none()) {
@@ -170,6 +194,7 @@ impl Live {
         lock(&shared).feeds = outputs.iter().filter_map(|o| o.feed().cloned()).collect();
         let remote = Remote::start(&stage.remote_options(), clock)?;
         let virtuals = virtuals::Virtuals::start(&stage.virtuals, rate, clock, &shared)?;
+        let doubles = doubles::Doubles::start(doubles, clock, &shared)?;
         let files = files
             .into_iter()
             .map(|file| file.play(clock, &shared))
@@ -178,12 +203,11 @@ impl Live {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(1)
             .thread_name("net")
-            .max_blocking_threads(tasks.len().max(1))
+            .max_blocking_threads(MAX_SOURCES)
             .build()
             .context("cannot start the network runtime")?;
         for task in tasks {
-            let stop = Arc::clone(&stop);
-            runtime.spawn_blocking(move || task.run(&stop));
+            runtime.spawn_blocking(move || task.run());
         }
         Ok(Self {
             clock,
@@ -191,11 +215,13 @@ impl Live {
             shared,
             listening,
             outputs,
+            view,
             timecode,
             remote,
             virtuals,
+            doubles,
             files,
-            stop,
+            audio,
             net: Some(runtime),
         })
     }
@@ -208,6 +234,55 @@ impl Live {
     /// What listens where.
     pub fn listening(&self) -> &[Listening] {
         &self.listening
+    }
+
+    /// Starts another source while the hub runs.
+    ///
+    /// # Errors
+    /// When it cannot start: the hub goes on as before.
+    pub fn add_source(&mut self, source: &SourceTable) -> anyhow::Result<()> {
+        if self.listening.len() + self.files.len() >= MAX_SOURCES {
+            bail!("there are {MAX_SOURCES} sources already; take one away first");
+        }
+        if source.file.is_some() {
+            let stage = Stage {
+                sources: vec![source.clone()],
+                ..Stage::default()
+            };
+            for file in files::open(&stage)? {
+                if self.files.iter().any(|f| f.key() == file.key()) {
+                    bail!(
+                        "{} plays already; give this one another `subject`",
+                        file.key()
+                    );
+                }
+                self.files.push(file.play(self.clock, &self.shared)?);
+            }
+            return Ok(());
+        }
+        let (task, bound) = receive::Source::bind(source, self.clock, &self.shared)?;
+        let Some(net) = &self.net else {
+            bail!("the hub has stopped");
+        };
+        net.spawn_blocking(move || task.run());
+        self.listening.push(bound);
+        Ok(())
+    }
+
+    /// Ends a source, by its kind and where it listens, connects to or plays from. False when there is none.
+    pub fn remove_source(&mut self, kind: &str, place: &str) -> bool {
+        let is_it = |l: &Listening| l.kind.as_str() == kind && l.addr.to_string() == place;
+        let before = self.listening.len() + self.files.len();
+        self.listening.retain(|l| {
+            let ends = is_it(l);
+            if ends {
+                l.stop.store(true, Ordering::Release);
+            }
+            !ends
+        });
+        self.files
+            .retain(|f| kind != "file" || f.key().source.as_str() != place);
+        before != self.listening.len() + self.files.len()
     }
 
     /// Looks at or changes what the socket tasks share. Holds up receiving: be brief.
@@ -232,14 +307,15 @@ impl Live {
     ) -> anyhow::Result<LiveRecording> {
         let at = self.clock.now();
         let local = self.clock.local(at);
+        let timecode = self.timecode(at);
         let info = TakeInfo {
             slate: slate.to_owned(),
             take,
             date: local.strftime("%Y-%m-%d").to_string(),
             started: local.strftime("%Y-%m-%dT%H:%M:%S%.3f%:z").to_string(),
             start_unix_nanos: self.clock.unix_nanos(at),
-            start_timecode: self.timecode(at).label().to_string(),
-            timecode_rate: self.timecode(at).rate.to_string(),
+            start_timecode: timecode.label().to_string(),
+            timecode_rate: timecode.rate.to_string(),
             program: format!("ghostlight {}", env!("CARGO_PKG_VERSION")),
             ..TakeInfo::default()
         };
@@ -252,24 +328,67 @@ impl Live {
         let mut shared = lock(&self.shared);
         let mut baseline = Vec::new();
         for subject in shared.client.subjects() {
+            baseline.push((subject.key().clone(), subject.counts()));
+            if !shared.is_recorded(subject.key()) {
+                continue;
+            }
             let received = shared.received(subject.key());
             tap.static_data(subject.key(), received.unwrap_or(subject.statics()), at);
-            baseline.push((subject.key().clone(), subject.counts()));
         }
         for table in shared.subjects.iter().filter(|t| !t.process.is_empty()) {
             tap.event(shared::processing_event(table), at);
         }
         shared.ended.clear();
-        shared.tap = Some(tap);
+        shared.tap = Some(Arc::clone(&tap));
         drop(shared);
-        Ok(LiveRecording { recorder, baseline })
+        let mut audio = Vec::new();
+        for source in &self.audio {
+            let notes = {
+                let tap = Arc::clone(&tap);
+                Box::new(move |event, at| tap.event(event, at))
+            };
+            let take = AudioTake {
+                path: recorder.part_path(),
+                info: recorder.info(),
+                at,
+                timecode,
+            };
+            match source.record(take, notes) {
+                Ok(track) => audio.push(track),
+                // Motion is recorded all the same.
+                Err(error) => tap.event(
+                    json!({
+                        "event": "audio_refused",
+                        "name": source.name(),
+                        "why": format!("{error:#}"),
+                    }),
+                    at,
+                ),
+            }
+        }
+        Ok(LiveRecording {
+            recorder,
+            audio,
+            baseline,
+        })
     }
 
     /// Ends a take: everything received before this is in it.
     ///
     /// # Errors
     /// When it cannot be finished.
-    pub fn finish(&self, recording: LiveRecording, reason: &str) -> anyhow::Result<Ended> {
+    pub fn finish(&self, mut recording: LiveRecording, reason: &str) -> anyhow::Result<Ended> {
+        let ended_at = self.clock.now();
+        for track in &recording.audio {
+            track.ask_stop(ended_at);
+        }
+        for track in std::mem::take(&mut recording.audio) {
+            // Tells the take by its notes.
+            track.finish(ended_at);
+        }
+        for source in &self.audio {
+            source.release();
+        }
         let mut shared = lock(&self.shared);
         shared.tap = None;
         let at = self.clock.now();
@@ -311,6 +430,11 @@ impl Live {
         &self.timecode
     }
 
+    /// What outputs and desks see of the hub.
+    pub fn view(&self) -> Arc<dyn StageView> {
+        Arc::clone(&self.view)
+    }
+
     /// The outputs.
     pub fn outputs(&self) -> &[RunningOutput] {
         &self.outputs
@@ -319,6 +443,11 @@ impl Live {
     /// The files that play as sources.
     pub fn files(&self) -> &[RunningFile] {
         &self.files
+    }
+
+    /// What is recorded of sound, and how it is.
+    pub fn audio(&self) -> &[AudioIn] {
+        &self.audio
     }
 
     /// Phones and other devices under remote control.
@@ -331,6 +460,13 @@ impl Live {
         self.virtuals
             .as_ref()
             .map_or_else(Vec::new, virtuals::Virtuals::reports)
+    }
+
+    /// How the characters are.
+    pub fn doubles(&self) -> Vec<DoubleReport> {
+        self.doubles
+            .as_ref()
+            .map_or_else(Vec::new, doubles::Doubles::reports)
     }
 
     /// What is said of a subject now.
@@ -451,8 +587,12 @@ impl Live {
 
     /// Stops receiving; what the sockets still hold is taken first.
     pub fn stop(&mut self) {
-        self.stop.store(true, Ordering::Release);
+        for listening in &self.listening {
+            listening.stop.store(true, Ordering::Release);
+        }
         self.files.clear();
+        self.audio.clear();
+        self.doubles = None;
         self.virtuals = None;
         self.remote = None;
         self.timecode.stop();

@@ -53,6 +53,7 @@ enum Socket {
 pub(super) struct Source {
     socket: Socket,
     receiver: SocketReceiver,
+    stop: Arc<AtomicBool>,
 }
 
 struct SocketReceiver {
@@ -103,6 +104,7 @@ impl Source {
             receive_buffer_bytes,
             stats: Arc::new(Mutex::default()),
             senders: Arc::new(Mutex::default()),
+            stop: Arc::default(),
         };
         let receiver = SocketReceiver {
             clock,
@@ -113,11 +115,18 @@ impl Source {
             stats: Arc::clone(&listening.stats),
             senders: Arc::clone(&listening.senders),
         };
-        Ok((Self { socket, receiver }, listening))
+        let stop = Arc::clone(&listening.stop);
+        let source = Self {
+            socket,
+            receiver,
+            stop,
+        };
+        Ok((source, listening))
     }
 
-    /// Receives until `stop`; a blocking task.
-    pub(super) fn run(mut self, stop: &AtomicBool) {
+    /// Receives until its [`Listening`] says stop; a blocking task.
+    pub(super) fn run(mut self) {
+        let stop = &*self.stop;
         let receiver = &mut self.receiver;
         let ended = match &self.socket {
             Socket::Udp(bound) => listen(bound, receiver, stop),

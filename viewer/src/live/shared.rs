@@ -8,7 +8,10 @@
 //!
 //! A take holds what was received, never what processing made of it: a wrong setting must not spoil a take.
 
-use std::{collections::HashMap, sync::Arc};
+use std::{
+    collections::{HashMap, HashSet},
+    sync::Arc,
+};
 
 use hub::{
     Counts, FrameData, FrameMeta, StaticData, SubjectKey, SubjectName, WorldTime,
@@ -56,6 +59,8 @@ pub struct Shared {
     /// What the operator says of subjects.
     pub(super) subjects: Vec<SubjectTable>,
     processing: HashMap<SubjectKey, Processing>,
+    /// Subjects that takes do not hold.
+    unrecorded: HashSet<SubjectKey>,
     /// Outputs that pass frames through.
     pub(super) feeds: Vec<Arc<Feed>>,
     scratch: FrameData,
@@ -75,8 +80,19 @@ impl Shared {
         }
     }
 
+    /// The recorder's input for a subject, while a take is made that is to hold it.
+    fn tap_for(&self, key: &SubjectKey) -> Option<&Arc<Tap>> {
+        let tap = self.tap.as_ref()?;
+        (self.unrecorded.is_empty() || !self.unrecorded.contains(key)).then_some(tap)
+    }
+
+    /// Whether takes hold a subject.
+    pub(super) fn is_recorded(&self, key: &SubjectKey) -> bool {
+        !self.unrecorded.contains(key)
+    }
+
     /// What the operator says of the subject.
-    fn table(&self, key: &SubjectKey) -> Option<&SubjectTable> {
+    pub(crate) fn table(&self, key: &SubjectKey) -> Option<&SubjectTable> {
         self.subjects.iter().find(|s| s.is_about(key))
     }
 
@@ -176,12 +192,18 @@ impl Shared {
     fn apply_table(&mut self, key: &SubjectKey, now: WorldTime) {
         let Some(table) = self.table(key).cloned() else {
             // What a table said before holds no longer.
+            self.record_again(key, now);
             self.client.allow(key);
             let of_source = *self.client.settings(&key.source);
             self.client.set_subject_settings(key, of_source);
             self.set_steps(key, &[], now);
             return;
         };
+        if table.record {
+            self.record_again(key, now);
+        } else {
+            self.unrecorded.insert(key.clone());
+        }
         if table.source.is_some() && table.enabled {
             self.client.enable(key);
         } else if table.enabled {
@@ -193,6 +215,16 @@ impl Shared {
         let settings = table.settings.unwrap_or(of_source);
         self.client.set_subject_settings(key, settings);
         self.set_steps(key, &table.process, now);
+    }
+
+    /// Takes hold the subject from now on; one that is being made learns who it is.
+    fn record_again(&mut self, key: &SubjectKey, now: WorldTime) {
+        if self.unrecorded.remove(key)
+            && let Some(tap) = &self.tap
+            && let Some(view) = self.client.subject(key)
+        {
+            tap.static_data(key, self.received(key).unwrap_or(view.statics()), now);
+        }
     }
 
     /// Replaces the processing of one subject; the client sees new static data only if it differs.
@@ -291,7 +323,7 @@ impl Sink for LiveSink<'_> {
                 return;
             }
         }
-        if let Some(tap) = &shared.tap {
+        if let Some(tap) = shared.tap_for(key) {
             tap.static_data(key, data, at);
         }
     }
@@ -315,7 +347,7 @@ impl Sink for LiveSink<'_> {
                     } else {
                         // A wrong setting must not spoil the take.
                         if data.check(&p.received).is_ok()
-                            && let Some(tap) = &shared.tap
+                            && let Some(tap) = shared.tap_for(key)
                         {
                             tap.frame(key, meta, Some(data));
                         }
@@ -328,9 +360,7 @@ impl Sink for LiveSink<'_> {
         let outcome = shared.client.push_frame(key, meta, processed);
         let refused = matches!(outcome, PushOutcome::Refused(_));
         // What is late or double for live use is recorded; what is no frame at all is only in the raw datagrams.
-        if let Some(tap) = &shared.tap
-            && !refused
-        {
+        if !refused && let Some(tap) = shared.tap_for(key) {
             tap.frame(key, meta, data);
         }
         // Late and double frames would make receivers jump back.
@@ -352,9 +382,10 @@ impl Sink for LiveSink<'_> {
         self.shared.note_end(key);
         self.shared.client.remove(key);
         self.shared.processing.remove(key);
-        if let Some(tap) = &self.shared.tap {
+        if let Some(tap) = self.shared.tap_for(key) {
             tap.removed(key, at);
         }
+        self.shared.unrecorded.remove(key);
         for feed in &self.shared.feeds {
             feed.removed(key);
         }

@@ -81,6 +81,23 @@ pub struct OutputStats {
 }
 
 impl OutputStats {
+    /// What is wrong, in words that change only when that does.
+    pub fn troubles(&self) -> Vec<String> {
+        let missing = self.missing.iter().map(|m| match &m.nearest {
+            Some(near) => format!("no subject {}, is it {near}?", m.name),
+            None => format!("no subject {}", m.name),
+        });
+        let clashing = self
+            .clashing
+            .iter()
+            .map(|name| format!("{name} left out: another is sent under its name"));
+        let down = self.receivers.iter().filter(|r| !r.is_up).map(|r| {
+            let why = r.last_error.as_deref().unwrap_or("rests");
+            format!("{}: {why}", r.to)
+        });
+        missing.chain(clashing).chain(down).collect()
+    }
+
     pub(super) fn new(name: String, kind: OutputKind) -> Self {
         Self {
             name,

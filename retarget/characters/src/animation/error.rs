@@ -4,7 +4,7 @@ use std::fmt;
 
 use thiserror::Error;
 
-use crate::error::{Faults, FramingError, MAX_LISTED_FAULTS};
+use crate::error::{Fault, FaultKind, Faults, FramingError, MAX_LISTED_FAULTS};
 
 /// Why no animation could be read of a file.
 #[derive(Debug, Error)]
@@ -91,6 +91,23 @@ impl AnimationFault {
     }
 }
 
+impl From<Fault> for AnimationFault {
+    fn from(Fault { kind, path }: Fault) -> Self {
+        let kind = match kind {
+            FaultKind::Expected(what) => AnimationFaultKind::Expected(what),
+            FaultKind::IndexOutOfRange { index, count } => {
+                AnimationFaultKind::IndexOutOfRange { index, count }
+            }
+            FaultKind::OutOfBounds { needed, have } => {
+                AnimationFaultKind::OutOfBounds { needed, have }
+            }
+            FaultKind::SparseIndices => AnimationFaultKind::SparseIndices,
+            other => AnimationFaultKind::Data(other),
+        };
+        Self { kind, path }
+    }
+}
+
 /// What can be wrong with an animation.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum AnimationFaultKind {
@@ -153,12 +170,9 @@ pub enum AnimationFaultKind {
         /// Most that are taken.
         limit: usize,
     },
-    /// Data under an extension.
-    #[error("the data is compressed by {extension}, which is not read")]
-    Compressed {
-        /// The extension's name.
-        extension: &'static str,
-    },
+    /// Anything else that a document can say wrong of its data.
+    #[error("{0}")]
+    Data(FaultKind),
     /// Data in another file.
     #[error("the data is in another file, {uri:?}, which cannot be read")]
     OtherFile {

@@ -580,10 +580,8 @@ fn lies_about_data_are_found_before_it_is_read() {
         "/bufferViews/1/extensions",
         json!({"EXT_meshopt_compression": {}}),
         (
-            "/bufferViews/1",
-            Kind::Compressed {
-                extension: "EXT_meshopt_compression",
-            },
+            "/bufferViews/1/extensions/EXT_meshopt_compression/mode",
+            Kind::Expected("ATTRIBUTES, TRIANGLES or INDICES"),
         ),
     );
 }

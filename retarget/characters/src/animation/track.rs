@@ -16,11 +16,10 @@ use super::{
     accessor::Shape,
     error::{AnimationFault, AnimationFaultKind as Kind},
 };
+use crate::accessor::MAX_MAGNITUDE;
 
 /// Longest animation read: a day.
 pub(super) const MAX_SECS: u32 = 86_400;
-/// Largest number taken; what is computed of such numbers stays finite.
-const MAX_MAGNITUDE: f32 = 1e12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Interpolation {

@@ -225,6 +225,22 @@ fn data_must_lie_in_the_file() {
     );
     let beside = json!([{"byteLength": 8}, {"uri": "data:,", "byteLength": 0}]);
     assert!(read(&with("buffers", beside), &[0; 8]).is_ok());
+    // What compressed views unpack to is not there.
+    let mark = json!({"EXT_meshopt_compression": {"fallback": true}});
+    let marked = json!([{"byteLength": 8}, {"byteLength": 900, "extensions": mark}]);
+    assert!(read(&with("buffers", marked), &[0; 8]).is_ok());
+    let unmarked = json!([{"byteLength": 8}, {"byteLength": 900}]);
+    let mut document = with("buffers", unmarked);
+    check_faults(&document, &[("/buffers/1", FaultKind::OutsideBuffer)]);
+    document["extensionsRequired"] = json!(["EXT_meshopt_compression"]);
+    assert!(read(&document, &[0; 8]).is_ok());
+}
+
+#[test]
+fn parents_come_before_their_children_in_the_order() {
+    let nodes = json!([{}, {"children": [3]}, {"children": [1, 0]}, {}, {}]);
+    let character = read(&with("nodes", nodes), &[]).unwrap();
+    assert_eq!(character.order, [2, 0, 1, 3, 4]);
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Base64 of data URIs (RFC 4648, section 4).
 
 /// The bytes of what follows `data:`, if that is base64: `application/octet-stream;base64,AAAA`. Padding may be missing.
-pub(super) fn data_uri(after_scheme: &str) -> Option<Vec<u8>> {
+pub(crate) fn data_uri(after_scheme: &str) -> Option<Vec<u8>> {
     let (media, text) = after_scheme.split_once(',')?;
     let is_base64 = media
         .rsplit_once(';')
@@ -10,6 +10,12 @@ pub(super) fn data_uri(after_scheme: &str) -> Option<Vec<u8>> {
         return None;
     }
     decode(text.as_bytes())
+}
+
+/// The media type of what follows `data:`, without parameters; empty when there is none.
+pub(crate) fn media_type(after_scheme: &str) -> &str {
+    let media = after_scheme.split_once(',').map_or("", |(media, _)| media);
+    media.split_once(';').map_or(media, |(kind, _)| kind)
 }
 
 fn decode(text: &[u8]) -> Option<Vec<u8>> {
@@ -68,6 +74,13 @@ mod tests {
             assert_eq!(data_uri(&uri).as_deref(), Some(want.as_bytes()), "{text}");
         }
         assert_eq!(data_uri(";base64,+/+/"), Some(vec![0xfb, 0xff, 0xbf]));
+        assert_eq!(media_type("image/png;base64,AA"), "image/png");
+        assert_eq!(
+            media_type("text/plain;charset=utf-8;base64,AA"),
+            "text/plain"
+        );
+        assert_eq!(media_type(";base64,AA"), "");
+        assert_eq!(media_type("image/png"), "");
     }
 
     #[test]
