@@ -1,5 +1,6 @@
 //! Takes to files that other programs open: each subject acted out by a character, each format by its writer.
 
+mod edits;
 mod scene;
 mod sidecar;
 mod truth;
@@ -18,9 +19,11 @@ use hub::{FrameRate, StaticData, SubjectKey, client::SourceSettings};
 use recordings::{
     act::{self, Acted},
     bake::{Rows, bake},
+    edit::{Edits, Orders},
     export::{bvh::BvhNames, csv, scene::MAX_FRAMES},
     naming,
-    performance::{self, Generation, Performance, TakeContent},
+    offline::{self, Offline},
+    performance::{Generation, Performance, TakeContent},
 };
 use retarget::face::Profile;
 use serde_json::Value;
@@ -102,6 +105,10 @@ pub struct BvhChoice {
 
 /// What is wanted.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::struct_excessive_bools,
+    reason = "switches that have nothing to do with each other"
+)]
 pub struct Options {
     /// Formats.
     pub formats: Vec<Format>,
@@ -121,6 +128,12 @@ pub struct Options {
     pub springs: bool,
     /// A VRMA has an upper chest of its own, which models without one do not show.
     pub vrma_upper_chest: bool,
+    /// Do what `TAKE.edits.toml` beside the take says.
+    pub edits: bool,
+    /// Only this part of it.
+    pub part: Option<String>,
+    /// Filtered without delay, spikes taken out and short gaps bridged, now that the future is known.
+    pub offline: bool,
     /// Write numbers that the judges of exports compare with.
     pub truth: bool,
 }
@@ -137,6 +150,9 @@ impl Default for Options {
             bvh: BvhChoice::default(),
             springs: true,
             vrma_upper_chest: false,
+            edits: true,
+            part: None,
+            offline: false,
             truth: false,
         }
     }
@@ -227,7 +243,8 @@ impl Stagecraft {
         out: &Path,
         progress: Progress<'_>,
     ) -> anyhow::Result<Exported> {
-        let content = performance::load(take)?;
+        let (edits, edited) = edits::load(take, &self.options)?;
+        let content = edited.take;
         self.check_subject(&content, take)?;
         std::fs::create_dir_all(out)
             .with_context(|| format!("cannot create the folder {}", out.display()))?;
@@ -263,6 +280,8 @@ impl Stagecraft {
                     content: &content,
                     subject,
                     generation,
+                    orders: edited.orders.iter().find(|o| o.subject == subject.key),
+                    is_edited: !edits.is_empty(),
                     stem: out.join(stem),
                 };
                 job.run(&mut exported, &share)?;
@@ -270,7 +289,7 @@ impl Stagecraft {
             }
         }
         if self.options.formats.contains(&Format::Wav)
-            && let Err(error) = self.sound(take, out, &content, &mut exported)
+            && let Err(error) = self.sound(take, out, &content, &edits, &mut exported)
         {
             exported.warnings.push(format!("no sound: {error:#}"));
             exported.is_lossy = true;
@@ -315,17 +334,19 @@ impl Stagecraft {
         take: &Path,
         out: &Path,
         content: &TakeContent,
+        edits: &Edits,
         exported: &mut Exported,
     ) -> anyhow::Result<()> {
         use recordings::{
             audio::{self, Span},
             disk::RealDisk,
         };
+        let is_part = self.options.subject.is_some() || !edits.trim.is_whole();
         let arrivals = || {
             content
                 .subjects
                 .iter()
-                .filter(|s| self.options.subject.is_some() && self.wants(&s.key))
+                .filter(|s| is_part && self.wants(&s.key))
                 .flat_map(|s| s.generations.iter().flat_map(|g| &g.frames))
                 .map(|f| f.meta.arrival.as_nanos())
         };
@@ -335,6 +356,11 @@ impl Stagecraft {
             shift_nanos: 0,
         };
         let tracks = audio::tracks(take)?;
+        if !tracks.is_empty() && (edits.speed != 1.0 || !edits.joins.is_empty()) {
+            bail!(
+                "it cannot follow another speed or a joined take; --no-edits writes the recording's"
+            );
+        }
         if tracks.is_empty() {
             exported.warnings.push("the take has no sound".to_owned());
             exported.is_lossy = true;
@@ -397,6 +423,10 @@ struct Job<'a> {
     content: &'a TakeContent,
     subject: &'a Performance,
     generation: &'a Generation,
+    /// What its edits leave for rows and a character.
+    orders: Option<&'a Orders>,
+    /// Whether it is another than was recorded.
+    is_edited: bool,
     /// Path without extension.
     stem: PathBuf,
 }
@@ -413,7 +443,13 @@ impl Job<'_> {
         let options = &self.stagecraft.options;
         let key = &self.subject.key;
         let before = exported.written.len();
-        let bake_at = |rate| bake(key, self.generation, rate, SourceSettings::default());
+        let bake_at = |rate| {
+            let rows = bake(key, self.generation, rate, SourceSettings::default());
+            rows.map(|mut rows| {
+                let note = self.improve(&mut rows);
+                (rows, note)
+            })
+        };
         let leave_out = |exported: &mut Exported, why: String| {
             exported.warnings.push(format!("{}: {why}", key.name));
             exported.is_lossy = true;
@@ -426,7 +462,7 @@ impl Job<'_> {
             leave_out(exported, "it is longer than any file can hold".to_owned());
             return Ok(());
         }
-        let Some(own) = bake_at(options.rate) else {
+        let Some((own, note)) = bake_at(options.rate) else {
             leave_out(exported, "no frame with values".to_owned());
             return Ok(());
         };
@@ -444,7 +480,7 @@ impl Job<'_> {
             // Keys of a scene are even.
             let even = match options.rate {
                 Some(_) => None,
-                None => bake_at(Some(own.rate)),
+                None => bake_at(Some(own.rate)).map(|(rows, _)| rows),
             };
             let rows = even.as_ref().unwrap_or(&own);
             match self.act(rows, progress)? {
@@ -474,6 +510,9 @@ impl Job<'_> {
         } else if !acted.is_empty() && !scene::goes_along(&self.generation.statics) {
             let role = self.generation.statics.role();
             leave_out(exported, format!("{role} data has a place in csv only"));
+        }
+        for written in &mut exported.written[before..] {
+            written.notes.extend(note.clone());
         }
         if exported.written.len() > before {
             sidecar::write(self, &own, &exported.written[before..], &names)?;
@@ -509,9 +548,57 @@ impl Job<'_> {
             }
         }
         match act::act(rows, &mut double, &mut |share| progress(share)) {
-            Some(acted) => Ok(Ok((double, acted))),
+            Some(mut acted) => {
+                self.hold_feet(rows, &mut acted);
+                Ok(Ok((double, acted)))
+            }
             None => bail!("stopped"),
         }
+    }
+
+    /// What is better once the future is known, as asked for by the options and the take's edits; tells what it did.
+    fn improve(&self, rows: &mut Rows) -> Option<String> {
+        let options = &self.stagecraft.options;
+        let mut settings = if options.offline {
+            Offline::default()
+        } else {
+            Offline::nothing()
+        };
+        if let Some(secs) = self.orders.and_then(|o| o.fill_gaps_secs) {
+            settings.gap_secs = secs;
+        }
+        if settings == Offline::nothing() {
+            return None;
+        }
+        let done = offline::improve(rows, &settings, &[], &mut |_| true)?;
+        Some(format!(
+            "{}{} values that stood out and {} that were missing bridged",
+            if options.offline {
+                "filtered without delay; "
+            } else {
+                ""
+            },
+            done.spikes,
+            done.filled
+        ))
+    }
+
+    /// Feet stand where the take's edits say so.
+    fn hold_feet(&self, rows: &Rows, acted: &mut Acted) {
+        let Some(orders) = self.orders.filter(|o| !o.foot_locks.is_empty()) else {
+            return;
+        };
+        let Some(first) = self.generation.frames.first() else {
+            return;
+        };
+        let first = first.meta.arrival.as_nanos();
+        let spans: Vec<_> = orders
+            .foot_locks
+            .iter()
+            .map(|lock| lock.span(first, rows.rate))
+            .collect();
+        let fade = (edits::FOOT_FADE_SECS * rows.rate.hertz()).round() as usize;
+        offline::hold_contacts(acted, &self.stagecraft.figure, &spans, fade);
     }
 
     fn csv(&self, rows: &Rows) -> anyhow::Result<Written> {

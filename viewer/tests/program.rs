@@ -290,6 +290,75 @@ fn a_take_played_into_a_hub_is_the_same_performance() {
     assert_eq!(csv(&take, &folder("a")), csv(&again, &folder("b")));
 }
 
+#[test]
+fn an_export_does_what_the_edits_beside_the_take_say() {
+    let dir = tempfile::tempdir().unwrap();
+    let out = dir.path().to_str().unwrap();
+    let demo = run(&["demo", "--seconds", "2", "--json", "--out", out]);
+    let take = event(&lines(&demo), "demo")["take"]
+        .as_str()
+        .unwrap()
+        .to_owned();
+    // Rows of the CSV: their timecode, and how open the jaw is.
+    let rows = |more: &[&str]| -> Vec<(String, f32)> {
+        let mut args = vec!["export", &take, "--format", "csv", "--out", out, "--json"];
+        args.extend(more);
+        let done = run(&args);
+        assert_eq!(done.status.code(), Some(0), "{done:?}");
+        let written = lines(&done);
+        let path = event(&written, "export")["path"].as_str().unwrap();
+        let text = std::fs::read_to_string(path).unwrap();
+        let mut table = text.lines().map(|line| line.split(','));
+        let jaw = table.next().unwrap().position(|name| name == "JawOpen");
+        let jaw = jaw.unwrap();
+        table
+            .map(|mut line| {
+                let timecode = line.next().unwrap().to_owned();
+                (timecode, line.nth(jaw - 1).unwrap().parse().unwrap())
+            })
+            .collect()
+    };
+    let recorded = rows(&[]);
+    assert_eq!(recorded.len(), 120);
+    assert!(recorded.iter().any(|r| r.1 > 0.1));
+
+    let file = Path::new(&take).with_extension("edits.toml");
+    let edit = |text: &str| std::fs::write(&file, text).unwrap();
+    // Timecodes are those of the CSV without the parts of a frame.
+    let label = |row: usize| &recorded[row].0[..11];
+    let trim = format!(r#"{{ from = "{}", to = "{}" }}"#, label(30), label(90));
+    edit(&format!("version = 1\ntrim = {trim}\n"));
+    assert_eq!(rows(&[]), recorded[30..90]);
+    assert_eq!(rows(&["--no-edits"]), recorded);
+
+    edit(&format!(
+        "version = 1\n[[part]]\nname = \"one\"\nat = 0\n[[part]]\nname = \"two\"\nat = \"{}\"\n",
+        label(60)
+    ));
+    assert_eq!(rows(&["--part", "one"]), recorded[..60]);
+    assert_eq!(rows(&["--part", "two"]), recorded[60..]);
+    let wrong = [
+        "export", &take, "--format", "csv", "--out", out, "--part", "three",
+    ];
+    let done = run(&wrong);
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(
+        told.contains("no part \"three\"") && told.contains("one, two"),
+        "{told}"
+    );
+
+    edit("version = 1\n[[subject]]\nname = \"Ghost\"\nmute = [\"Jaw*\"]\n");
+    let muted = rows(&[]);
+    assert_eq!(muted.len(), 120);
+    assert!(muted.iter().all(|r| r.1 == 0.0));
+
+    edit("version = 1\nspede = 2\n");
+    let done = run(&["export", &take, "--format", "csv", "--out", out]);
+    assert_eq!(done.status.code(), Some(1));
+    let told = String::from_utf8(done.stderr).unwrap();
+    assert!(told.contains("spede") && told.contains("line 2"), "{told}");
+}
+
 /// Kills one recording at a moment and returns (frames sent a second before the kill, frames recovered).
 fn kill_once(folder: &Path, after: Duration) -> (u64, u64) {
     let out = folder.to_str().unwrap();

@@ -119,6 +119,7 @@ enum BvhFacingArg {
 }
 
 #[derive(Args)]
+#[expect(clippy::struct_excessive_bools, reason = "switches of a command line")]
 pub(super) struct ExportArgs {
     /// The takes, finished or interrupted
     #[arg(required = true)]
@@ -156,6 +157,15 @@ pub(super) struct ExportArgs {
     /// VRMA: give the upper chest a track of its own; models without one lose its turn
     #[arg(long)]
     vrma_upper_chest: bool,
+    /// The take as it was recorded, whatever TAKE.edits.toml beside it says
+    #[arg(long, conflicts_with = "part")]
+    no_edits: bool,
+    /// Only this part, by its name in TAKE.edits.toml
+    #[arg(long, value_name = "NAME")]
+    part: Option<String>,
+    /// Filter without delay, take out spikes and bridge gaps, now that the future is known
+    #[arg(long)]
+    offline: bool,
     /// Write what the judges in tests/peers compare with
     #[arg(long, hide = true)]
     truth: bool,
@@ -200,6 +210,9 @@ impl ExportArgs {
             },
             springs: !self.no_springs,
             vrma_upper_chest: self.vrma_upper_chest,
+            edits: !self.no_edits,
+            part: self.part.clone(),
+            offline: self.offline,
             truth: self.truth,
         }
     }

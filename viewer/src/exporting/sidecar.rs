@@ -55,6 +55,9 @@ pub(super) fn write(
         sidecar.insert("droppedByUs".into(), job.content.info.dropped_by_us.into());
         sidecar.insert("damagedPieces".into(), job.content.stats.damaged.into());
         sidecar.insert("character".into(), json!(options.character));
+        sidecar.insert("edited".into(), job.is_edited.into());
+        sidecar.insert("part".into(), json!(options.part));
+        sidecar.insert("offline".into(), options.offline.into());
         let files: Vec<Value> = written
             .iter()
             .map(|w| {
