@@ -28,6 +28,8 @@ use crate::{cast, shown::Shown};
 
 /// Between two characters that stand side by side, metres.
 const APART_M: f32 = 1.2;
+/// How far a character goes before the camera comes along.
+const LEASH_M: f32 = 1.0;
 /// Longest step that a character takes at once; a longer one is a cut.
 const MAX_STEP_SECS: f32 = 0.25;
 /// Colour of the performer's own bones.
@@ -62,6 +64,8 @@ pub(super) struct Viewport {
     orbit: Orbit,
     /// The kind of camera that the arm was set for.
     set_for: String,
+    /// Where the first character was, once there is one.
+    center: Option<Vec3>,
     overlays: Overlays,
     last_secs: f64,
     fault: Option<String>,
@@ -100,6 +104,7 @@ impl Viewport {
             playback: None,
             orbit: Orbit::body(1.7),
             set_for: "body".into(),
+            center: None,
             overlays: Overlays::default(),
             last_secs: 0.0,
             fault,
@@ -428,21 +433,37 @@ impl Viewport {
         if let Some(camera) = subject_camera(model, choice) {
             return camera;
         }
-        let face = self.players.values().next().map(Player::face);
+        let first = self.players.values().next();
+        let face = first.map(Player::face);
+        let center = first.map(|p| p.actor.bounds().center());
+        let before = std::mem::replace(&mut self.center, center);
+        if before.is_none() && center.is_some() {
+            // Whoever enters is looked at.
+            self.set_for.clear();
+        }
         if self.set_for != *choice {
             self.set_for.clone_from(choice);
             self.orbit = if let ("face", Some(face)) = (choice.as_str(), face) {
                 Orbit::face(face)
             } else {
                 let heights = self.players.values().map(|p| p.actor.bounds().max.y);
-                Orbit::body(heights.fold(1.7, f32::max))
+                let mut orbit = Orbit::body(heights.fold(1.7, f32::max));
+                if let Some(center) = center {
+                    orbit.target = Vec3::new(center.x, orbit.target.y, center.z);
+                }
+                orbit
             };
         }
-        if choice == "follow"
-            && let Some(player) = self.players.values().next()
-        {
-            let center = player.actor.bounds().center();
-            self.orbit.target = Vec3::new(center.x, self.orbit.target.y, center.z);
+        if let Some(center) = center {
+            match (choice.as_str(), before) {
+                ("follow", _) => {
+                    self.orbit.target = Vec3::new(center.x, self.orbit.target.y, center.z);
+                }
+                ("body", Some(before)) => {
+                    self.orbit.target = on_leash(self.orbit.target, before, center);
+                }
+                _ => {}
+            }
         }
         self.orbit.camera()
     }
@@ -536,6 +557,17 @@ impl Player {
     }
 }
 
+/// Where the camera looks when a character at `before` is at `now`: a few steps leave it where it is, whoever goes further
+/// takes it along. A view that the operator moved aside stays aside. Metres, +Y up.
+fn on_leash(target: Vec3, before: Vec3, now: Vec3) -> Vec3 {
+    let flat = |v: Vec3| Vec3::new(v.x, 0.0, v.z);
+    if flat(now - target).length() > LEASH_M {
+        target + flat(now - before)
+    } else {
+        target
+    }
+}
+
 fn hold(shown: &mut Shown, curve: &str, value: f32) {
     let names = shown.double().figure().face().names();
     let key = retarget::face::curve_key(curve);
@@ -598,3 +630,27 @@ fn toolbar(ui: &mut Ui, model: &Model, actions: &mut Vec<Action>) {
 
 /// What a playback gives of one subject.
 type Given<'a> = (Arc<StaticData>, Option<&'a FrameData>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_walker_stays_in_view_a_step_moves_nothing_and_a_view_aside_stays_aside() {
+        let eyes = Vec3::new(0.0, 1.0, 0.0);
+        let at = |x: f32| Vec3::new(x, 0.9, 0.0);
+        assert_eq!(on_leash(eyes, at(0.0), at(0.6)), eyes);
+        let mut target = eyes;
+        for step in 0..100 {
+            let x = step as f32 * 0.1;
+            target = on_leash(target, at(x), at(x + 0.1));
+            assert!((target.x - (x + 0.1)).abs() <= LEASH_M + 1e-4);
+        }
+        // A file that begins again: a jump of ten metres, up as well.
+        let there = on_leash(eyes, at(0.5), Vec3::new(0.5, 3.0, -10.0));
+        assert_eq!(there, Vec3::new(0.0, 1.0, -10.0));
+        // The operator looks three metres past someone who stands.
+        let aside = Vec3::new(3.0, 1.0, 0.0);
+        assert_eq!(on_leash(aside, at(0.0), at(0.0)), aside);
+    }
+}
