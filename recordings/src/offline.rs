@@ -11,7 +11,6 @@
 //! numbers what changed, and [`plot`](fn@plot) draws it.
 
 mod blinks;
-mod choice;
 mod contacts;
 mod filter;
 mod plot;
@@ -27,10 +26,8 @@ pub use plot::plot;
 pub use report::{Compared, Report};
 pub use settings::{Offline, OfflineRange};
 
-pub(crate) use choice::any_covers;
-
 use glam::{Quat, Vec3};
-use hub::{Blend, StaticBody};
+use hub::{Blend, StaticBody, process::covers};
 use serde::Serialize;
 
 use self::{
@@ -47,6 +44,11 @@ const MARGIN_SECS: f64 = 2.0;
 const BLINK_FADE_FRAMES: usize = 3;
 /// Below this rate a blink may be as short as a spike.
 const SLOW_HZ: f64 = 50.0;
+
+/// Whether any of the patterns covers the name, as in processing.
+pub(crate) fn any_covers(patterns: &[String], name: &str) -> bool {
+    patterns.iter().any(|pattern| covers(pattern, name))
+}
 
 /// What was changed, outside of ranges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]

@@ -85,7 +85,7 @@ await run(HELP, async (args) => {
     });
     const track = (node) => clip.tracks.find((t) => t.name === `${node.name}.quaternion`);
     if (curve !== 'head' && gazeInMorphs && !nodes.some((node) => isTurning(track(node).values))) {
-      console.log(`ok ${curve}: the gaze is in the eyeLook shapes, compared above; no joint turns beside them`);
+      console.log(`ok ${curve}: the gaze is in the eyeLook shapes: ${gazeOfShapes(THREE, gltf.scene, curve.slice(0, -3), need)}; no joint turns beside them`);
       return [];
     }
     need(nodes.length >= 1, `${curve} joint: expected a node with rotation keys, found none among ${[...turning].join(', ') || 'no such node'}`);
@@ -169,6 +169,33 @@ function share(from, to, at) {
 
 function lerp(a, b, by) {
   return a + (b - a) * by;
+}
+
+/**
+ * That the shapes of an eye turn its pupil to where their names say; the character faces +Z, its left is +X. The pupil is
+ * what lies foremost of what "look in" and "look out" move much, lids being moved less.
+ */
+function gazeOfShapes(THREE, scene, side, need) {
+  const left = side === 'left';
+  const found = {};
+  for (const [look, axis, sign] of [['out', 'x', left ? 1 : -1], ['in', 'x', left ? -1 : 1], ['up', 'y', 1], ['down', 'y', -1]]) {
+    let pupil = null;
+    scene.traverse((node) => {
+      const names = Object.keys(node.morphTargetDictionary ?? {});
+      const name = (of) => names.find((n) => n.toLowerCase().replace(/_l$/, 'left').replace(/_r$/, 'right') === `eyelook${of}${side}`);
+      if (!name(look) || !name('out')) return;
+      const [of, out] = [look, 'out'].map((l) => node.geometry.morphAttributes.position[node.morphTargetDictionary[name(l)]]);
+      const at = node.geometry.attributes.position;
+      for (let i = 0; i < at.count; i++) {
+        if (Math.abs(out.getX(i)) < 0.004) continue;
+        if (!pupil || at.getZ(i) > pupil.z) pupil = { z: at.getZ(i), by: axis === 'x' ? of.getX(i) : of.getY(i) };
+      }
+    });
+    need(pupil, `eyeLook${look} of the ${side} eye: expected a pupil that moves, found none`);
+    need(pupil.by * sign > 0.001, `eyeLook${look} of the ${side} eye: expected its pupil to go towards ${sign > 0 ? '+' : '-'}${axis}, found ${(pupil.by * 1e3).toFixed(2)} mm`);
+    found[look] = `${look} ${(pupil.by * 1e3).toFixed(1)} mm ${axis}`;
+  }
+  return Object.values(found).join(', ');
 }
 
 /** Whether quaternions, one after the other, differ at all. */

@@ -46,5 +46,5 @@ pub use offset::{Offset, OffsetSide};
 pub use one_euro::OneEuro;
 pub use outlier::Outlier;
 pub use rename::{CurveCase, Rename, RenameOf};
-pub use select::MAX_PATTERNS;
+pub use select::{MAX_PATTERNS, covers};
 pub use step::{MAX_STEPS, Step};

@@ -15,7 +15,7 @@ pub(super) fn all() -> Vec<String> {
 
 /// Whether `pattern` covers `name`: `*` stands for any run of characters, all else for itself, ASCII case
 /// ignored.
-pub(super) fn covers(pattern: &str, name: &str) -> bool {
+pub fn covers(pattern: &str, name: &str) -> bool {
     let (pattern, name) = (pattern.as_bytes(), name.as_bytes());
     let (mut p, mut n) = (0, 0);
     // Where to go on when what follows the last star does not fit: after that star, one byte further.
